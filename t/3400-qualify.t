@@ -86,6 +86,29 @@ test_expect_success 'run --metrics FILE without a node: exit 2, names it' '
 	grep -x "evenstep: bad.json: node n3 is missing: give every node of the allocation" err
 '
 
+# --- what a job's earlier runs have measured --------------------------------------
+# ran N [OPTION...]: report.N has a run, and whether each node was known before.
+cat >runs.sh <<'END'
+ran() { n=$1; shift; evenstep run "$@" --range 0:4000 --pieces 1 --report report.$n -- true; }
+ran 1 && ran 2 && ran 3 --metrics probe && ran 4 --profile io && ran 5 --profile io
+END
+known() { jq -cs '.[] | select(.report.nodes) | [.report.nodes[].cached] | unique' "report.$1"; }
+test_expect_success 'the next run of a job measures nothing again, but what it is asked for' '
+	mkdir of-runs && in_job -N4 env XDG_STATE_HOME="$PWD/of-runs" PATH="$EVENSTEP_BUILD:$PATH" sh runs.sh 2>err; cat err &&
+	for n in 1 2 3 4 5; do known $n; done >got && printf "%s\n" "[false]" "[true]" "[false]" "[false]" "[true]" >want && test_cmp want got &&
+	for n in 1 2; do jq -cs ".[] | select(.report.nodes) | [.report.nodes[] | .node, .JL]" report.$n; done | uniq | wc -l | grep -x 1
+'
+test_expect_success 'the next job does' '
+	in_job -N4 env XDG_STATE_HOME="$PWD/of-runs" evenstep run --range 0:4 --report report.6 -- true && known 6 | grep -xF "[false]"
+'
+test_expect_success 'agents that stay are those of the same step: what they have measured holds, too' '
+	{ cat own.conf && echo "agents { linger = 60 }"; } >stay.conf &&
+	printf "for n in 7 8; do evenstep run --range 0:4 --report report.\$n -- true; done\n" >stay.sh && cat stay.sh &&
+	EVENSTEP_CONF=$PWD/stay.conf in_job -N4 env XDG_STATE_HOME="$PWD/of-runs" sh stay.sh >got &&
+	for n in 7 8; do jq -s ".[0].report.step" report.$n; done | grep -v null | uniq | wc -l | grep -x 1 &&
+	known 7 | grep -xF "[false]" && known 8 | grep -xF "[true]"
+'
+
 # --- srun: what its steps have done is kept, as that of runs -----------------------
 cat >burn.c <<'END'
 #include <evenstep.h>

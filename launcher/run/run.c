@@ -20,6 +20,7 @@
 #include "launcher/run/run_join.h"
 #include "launcher/run/run_limit.h"
 #include "launcher/run/run_looks.h"
+#include "launcher/run/run_measured.h"
 #include "launcher/run/run_nodes.h"
 #include "launcher/run/run_slots.h"
 
@@ -85,6 +86,7 @@ static void on_ready(void *arg)
         return;
     }
     set_qualification(r);
+    run_measured_find(r);
     if (run_slots_ask(r) < 0
         || qualification_start(&r->qualification, r->front.session, &r->qualify,
                                r->err)
@@ -234,6 +236,7 @@ static void clear(struct run *r)
     standstill_destroy(r->standstill);
     programs_clear(&r->programs);
     qualification_clear(&r->qualification);
+    run_measured_clear(r);
     metrics_file_clear(&r->metrics);
     for (size_t t = 0; t < r->o->types.n; t++) {
         history_clear(&r->type[t].history);

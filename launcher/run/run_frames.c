@@ -5,6 +5,7 @@
 #include "launcher/run/run_costs.h"
 #include "launcher/run/run_failures.h"
 #include "launcher/run/run_join.h"
+#include "launcher/run/run_measured.h"
 #include "launcher/run/run_slots.h"
 #include "launcher/session/node_records.h"
 #include "pmix_bcast/clock.h"
@@ -246,6 +247,7 @@ void run_frames_begin(struct run *r)
         run_finish(r, 1);
     else
         run_frames_next(r);
+    run_measured_keep(r); /* while the nodes are at work */
 }
 
 void run_frames_report(struct run *r)

@@ -165,9 +165,10 @@ const struct option run_options_table[] = {
      "K later frames at most may begin on nodes that have nothing left of the "
      "first: for frames of which none reads what another one makes"},
     {OPTION_TEXT, "metrics", "probe|cached|equal|FILE", AT(metrics_file),
-     .def = "probe", .help =
+     .help =
      "first sizes: from a probe of every node, from the site's cache where it "
-     "has one, all alike, or from FILE, see `evenstep plan --help`"},
+     "has one, all alike, or from FILE, see `evenstep plan --help` (probe, but "
+     "not again what the job has measured)"},
     {OPTION_TEXT, "profile", "NAME", AT(profile_name),
      .word = profile_option_word, .help =
      "how much each element of a node matters to CMD: one of those that "
@@ -397,12 +398,21 @@ static int settle_types(struct run_options *o,
     return 0;
 }
 
+static void settle_metrics(struct run_options *o)
+{
+    int source = METRICS_PROBE;
+
+    if (o->metrics_file)
+        source = option_word_find("probe|cached|equal", o->metrics_file);
+    o->metrics = source < 0 ? METRICS_OF_FILE : (enum metrics_source)source;
+    o->metrics_now = o->metrics_file && o->metrics == METRICS_PROBE;
+}
+
 int run_options_settle(struct run_options *o,
                        const struct config *c,
                        struct es_error *err)
 {
     struct policy_option policy;
-    int source;
 
     if (o->range.end == 0 && !o->lines && o->n_queues == 0)
         return es_fail(err, ES_USAGE,
@@ -433,8 +443,7 @@ int run_options_settle(struct run_options *o,
     o->work.end = o->range.end;
     if (o->n_queues == 0 && o->work.repeat == 0)
         o->work.repeat = 1;
-    source = option_word_find("probe|cached|equal", o->metrics_file);
-    o->metrics = source < 0 ? METRICS_OF_FILE : (enum metrics_source)source;
+    settle_metrics(o);
     if (check_joinable(o, err) < 0)
         return -1;
     o->profile = profile_option_find(c, o->profile_name, "--profile", err);

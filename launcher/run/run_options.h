@@ -39,6 +39,7 @@ struct run_options {
     enum power_variant power;
     enum metrics_source metrics;
     const char *metrics_file; /* METRICS_OF_FILE */
+    int metrics_now;          /* METRICS_PROBE, whatever is known */
     const struct config_profile *profile;
     int profile_auto; /* fit it; profile is what it falls back to */
     unsigned retries; /* of a slice whose command failed */

@@ -5,6 +5,7 @@
  *
  *   run.c          begins and ends it
  *   run_nodes.c    nodes come, are measured, are lost, return, leave
+ *   run_measured.c what of that is known before
  *   run_answers.c  what they say
  *   run_failures.c what is done when commands fail
  *   run_join.c     nodes join it
@@ -20,6 +21,7 @@
 #include "launcher/run/history.h"
 #include "launcher/run/job_load_adjuster.h"
 #include "launcher/run/joblog.h"
+#include "launcher/run/node_history.h"
 #include "launcher/run/programs.h"
 #include "launcher/run/progress.h"
 #include "launcher/run/receiving.h"
@@ -62,7 +64,8 @@ struct run {
     const struct config *config;
     struct es_error *err; /* of the command, filled when the run fails */
     struct front front;
-    struct metrics_file metrics; /* --metrics FILE */
+    struct metrics_file metrics;      /* --metrics FILE */
+    struct node_history node_history; /* of the job's nodes */
     struct qualification_setup qualify;
     struct qualification qualification;
     struct bring_list to_bring;

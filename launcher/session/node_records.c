@@ -56,3 +56,33 @@ json_t *node_records(const struct qualification *q)
         }
     return all;
 }
+
+/* What it has just measured; NULL: nothing, or memory ran out. */
+static json_t *new_record(const struct qualification *q, size_t i)
+{
+    const struct node *node = session_node(q->session, i);
+    const struct msg_probed *a = &q->answer[i];
+    json_t *one;
+
+    if (!q->answered[i] || a->cached
+        || q->result[i][ELEMENT_C].state != PROBE_MEASURED)
+        return NULL;
+    one = json_member(json_object(), "node", json_text(node->name));
+    one = json_member(one, "boot_id", json_text(node->boot_id));
+    one = json_member(one, "cpus", json_integer(node->cpus));
+    one = json_member(one, "hardware", json_text(a->hardware));
+    return json_member(
+        one, "probe", probe_to_json((const struct probe_result *)q->result[i]));
+}
+
+json_t *node_records_new(const struct qualification *q)
+{
+    json_t *all = json_array();
+
+    for (size_t i = 0; all && i < session_known_size(q->session); i++)
+        if (json_array_append_new(all, new_record(q, i)) < 0) {
+            json_decref(all);
+            all = NULL;
+        }
+    return all;
+}

@@ -18,5 +18,9 @@
 
 /* NULL if memory ran out. */
 json_t *node_records(const struct qualification *q);
+/* What they have just measured, for a session to come (its setup's known):
+ *   {"node":"n0","boot_id":"...","cpus":4,"hardware":"...","probe":{...}}
+ * NULL if one of them has not, or memory ran out. */
+json_t *node_records_new(const struct qualification *q);
 
 #endif

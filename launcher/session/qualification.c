@@ -497,18 +497,63 @@ static void write_probe(const struct qualification *q,
     msg_write_probe(w, &m);
 }
 
+/* Is all in it that the node would be asked for?  How much there is of a thing,
+ * and what the site's own commands print, may have changed since. */
+static int is_enough(const struct qualification *q,
+                     size_t node,
+                     const struct probe_result result[ELEMENTS])
+{
+    const struct config_profile *p = q->setup->profile;
+    uint32_t elements = elements_for(q, node);
+
+    for (int e = 0; e < ELEMENTS; e++)
+        if ((elements & PROBE_BIT(e))
+            && (e >= ELEMENT_SITE || result[e].state == PROBE_LEFT_OUT
+                || (p && p->need[e] > 0)))
+            return 0;
+    return 1;
+}
+
+/* 1 if the node need not be asked. */
+static int take_known(struct qualification *q, size_t node)
+{
+    struct msg_probed *m = &q->answer[node];
+    struct probe_result result[ELEMENTS] = {0};
+    const char *hardware = "";
+    json_t *json = q->setup->known(q->setup->known_arg,
+                                   session_node(q->session, node), &hardware);
+
+    if (!json || probe_from_json(result, json, NULL) < 0
+        || !is_enough(q, node, result))
+        return 0;
+    memcpy(q->result[node], result, sizeof result);
+    m->cached = 1;
+    snprintf(m->hardware, sizeof m->hardware, "%s", hardware);
+    count_answer(q, node);
+    return 1;
+}
+
 static int ask_all(struct qualification *q)
 {
     struct writer *w = calloc(q->n, sizeof *w);
+    char *to = malloc(q->n);
+    size_t start = session_start_size(q->session);
 
-    if (!w)
-        return -1;
-    q->missing = session_start_size(q->session);
-    for (size_t i = 0; i < q->n; i++)
-        write_probe(q, &w[i], i);
-    session_send_each(q->session, MSG_PROBE, w, NULL);
+    if (w && to) {
+        q->missing = start;
+        for (size_t i = 0; i < q->n; i++) {
+            to[i] = i >= start || !q->setup->known || !take_known(q, i);
+            if (to[i])
+                write_probe(q, &w[i], i);
+        }
+        if (q->missing > 0)
+            session_send_each(q->session, MSG_PROBE, w, to);
+    }
+    for (size_t i = 0; w && i < q->n; i++)
+        writer_clear(&w[i]);
     free(w);
-    return 0;
+    free(to);
+    return w && to ? 0 : -1;
 }
 
 int qualification_again(struct qualification *q, size_t node)

@@ -21,6 +21,8 @@
 #include "launcher/session/session.h"
 #include "policy/metric.h"
 
+#include <jansson.h>
+
 enum metrics_source {
     METRICS_PROBE,   /* measure every node at the start */
     METRICS_CACHED,  /* what the site's cache has; else measure */
@@ -38,6 +40,11 @@ struct qualification_setup {
     int ring;    /* measure what the links carry, too, unless it is local */
     const struct config_profile *profile; /* that the nodes are ranked by;
                                              NULL: only measured */
+    /* What a node has measured before, borrowed (probe_json.h), and *hardware;
+     * NULL: nothing.  It is asked for what is not among that, and again for
+     * what may have changed.  known NULL: all are asked. */
+    json_t *(*known)(void *arg, const struct node *node, const char **hardware);
+    void *known_arg;
 };
 
 struct qualification {

@@ -57,6 +57,7 @@ struct session {
     int again; /* the deadline is that of another start */
     struct awake *awake;
     int ready, failed, closing;
+    int recalled;      /* the agents were there */
     uint32_t linger_s; /* the agents are to stay; 0: they are not */
     char linger_name[STEP_NAME_MAX], linger_path[STEP_PATH_MAX];
     struct recall *recall;      /* of those that have stayed, or NULL */
@@ -312,6 +313,7 @@ static void allow(struct session *s, int ms)
 static void all_ready(struct session *s)
 {
     s->ready = 1;
+    s->recalled = s->recall != NULL;
     recall_end(s->recall);
     s->recall = NULL;
     s->awake = awake_start(s->base, NULL, NULL);
@@ -615,6 +617,11 @@ struct port_range session_ports(const struct session *s)
 int session_is_local(const struct session *s)
 {
     return s->is_local;
+}
+
+int session_is_recalled(const struct session *s)
+{
+    return s->recalled;
 }
 
 void session_job(const struct session *s, uint32_t *job, uint32_t *step)

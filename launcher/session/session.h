@@ -51,6 +51,8 @@ const struct secret *session_secret(const struct session *s);
 struct port_range session_ports(const struct session *s);
 uint16_t session_port(const struct session *s); /* where agents call */
 int session_is_local(const struct session *s);
+/* Its agents are those of a session before? */
+int session_is_recalled(const struct session *s);
 /* Of its agents, 0 and 0 outside Slurm. */
 void session_job(const struct session *s, uint32_t *job, uint32_t *step);
 /* The name of the step directory on a node, unlike that of any other session

@@ -273,6 +273,89 @@ static void test_faults(void)
     qualification_clear(&q);
 }
 
+/* What the nodes have measured before, NULL: nothing. */
+static json_t *before[SESSION_NODES];
+
+static json_t *know(void *arg, const struct node *node, const char **hardware)
+{
+    const struct session *own = arg;
+
+    *hardware = "iron";
+    return before[node - own->node];
+}
+
+static json_t *make_before(double c, double m)
+{
+    struct probe_result result[ELEMENTS] = {0};
+
+    probe_measured(&result[ELEMENT_C], c, 0, "measured");
+    if (m > 0)
+        probe_measured(&result[ELEMENT_M], m, 0, "measured");
+    return probe_to_json(result);
+}
+
+static void forget_before(void)
+{
+    for (size_t i = 0; i < SESSION_NODES; i++) {
+        json_decref(before[i]);
+        before[i] = NULL;
+    }
+}
+
+static void test_known(void)
+{
+    static const struct config_profile computing = {
+        "computing", {.influence[ELEMENT_C] = 1}, {0}, ""};
+    static const struct config_profile roomy = {
+        "roomy", {.influence[ELEMENT_C] = 1}, {[ELEMENT_M] = 1e9}, ""};
+    static const struct answer last = {"d", {2}};
+    static const double load[] = {50, 25, 12.5, 12.5};
+    struct qualification_setup setup = measuring;
+    struct qualification q;
+
+    setup.sparing = 1;
+    setup.profile = &computing;
+    setup.known = know;
+    setup.known_arg = &session;
+    before[0] = make_before(8, 4);
+    before[1] = make_before(4, 4);
+    before[2] = make_before(2, 4);
+    start(&q, &setup);
+    ok(q.missing == 1 && session.sent[0] == 0 && session.sent[3] == 1,
+       "only a node of which nothing is known is asked");
+    say(&q, 3, &last);
+    ok(has_loads(&q, load), "and what is known counts like its answer");
+    ok(q.answer[0].cached && strcmp(q.answer[0].hardware, "iron") == 0,
+       "it is told that it was known");
+    qualification_clear(&q);
+
+    before[3] = make_before(2, 4);
+    start(&q, &setup);
+    ok(session.sent[3] == 0 && has_loads(&q, load),
+       "all are known: nobody is asked, and all is done at once");
+    ok(qualification_again(&q, 3) == 1 && session.sent[3] == 1,
+       "but one that was lost and is back is");
+    qualification_clear(&q);
+
+    setup.profile = &roomy;
+    start(&q, &setup);
+    ok(q.missing == 4, "how much there is of a thing is asked for again");
+    qualification_clear(&q);
+
+    setup.profile = &sheet;
+    start(&q, &setup);
+    ok(q.missing == 4, "as is what was not measured before");
+    qualification_clear(&q);
+
+    setup.profile = &computing;
+    json_object_set_new(before[2], "C", json_integer(1));
+    start(&q, &setup);
+    ok(q.missing == 1 && session.sent[2] == 1,
+       "and who has what cannot be read");
+    qualification_clear(&q);
+    forget_before();
+}
+
 static void test_again(void)
 {
     static const struct answer four[] = {{"a", {4, 4, 1, 6}},
@@ -331,6 +414,7 @@ int main(void)
     test_cached_ring();
     test_not_measured();
     test_faults();
+    test_known();
     test_again();
     test_equal();
     test_no_memory();

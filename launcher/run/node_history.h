@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * node_history.h - what the nodes of a job have measured, a line a run, which
+ * spares the job's next runs the probe:
+ *
+ *   {"release": "0.2.0", "cluster": "c", "job": 7, "step": 0,
+ *    "time": 1795257600, "nodes": [{"node": "n0", "boot_id": "…", "cpus": 4,
+ *    "hardware": "…", "probe": {…}}, …]}
+ *
+ * in $XDG_STATE_HOME/evenstep/nodes, or below ~/.local/state; probe as in
+ * probe_json.h.
+ *
+ * In its job a node has the CPUs and the limits that it had then, which is what
+ * a probe is for.  That it is the same job is known by the cluster, its number,
+ * and a step of it that came earlier: a cluster that is set up anew counts its
+ * jobs from 1 again, and their steps from 0.  A node must not have booted since,
+ * and have as many CPUs.
+ *
+ * It only ever helps: what is wrong with it costs a probe, never a run.
+ */
+#ifndef LAUNCHER_RUN_NODE_HISTORY_H
+#define LAUNCHER_RUN_NODE_HISTORY_H
+
+#include "launcher/session/node.h"
+
+#include <jansson.h>
+#include <stdint.h>
+
+#define NODE_HISTORY_BYTES_MOST (1u << 19)
+#define NODE_HISTORY_NODES_MOST 256 /* of a run; 400 bytes each are usual */
+
+/* Which run it is. */
+struct node_history_key {
+    const char *release; /* of evenstep */
+    const char *cluster;
+    uint32_t job, step; /* its agents' */
+    int is_same_step;   /* they are those of a run before */
+    int64_t now_s;      /* since 1970 */
+    int64_t ttl_s;      /* what is older is not to be used */
+};
+
+struct node_history {
+    json_t *nodes; /* NULL: nothing is known */
+};
+
+/* What is known of the nodes of the job; node_history_clear() ends it. */
+void node_history_read(struct node_history *h,
+                       const struct node_history_key *key);
+/* One line of it, ended with a NUL: taken if it is of the job.  Pure. */
+void node_history_line(struct node_history *h,
+                       const struct node_history_key *key,
+                       const char *line);
+/* What this node has measured, which is h's, or NULL; *hardware likewise. */
+json_t *node_history_find(const struct node_history *h,
+                          const struct node *node,
+                          const char **hardware);
+void node_history_clear(struct node_history *h);
+
+/* Append what the nodes have measured; nodes, of node_records_new(), is
+ * released.  0, or -1 with errno. */
+int node_history_append(const struct node_history_key *key, json_t *nodes);
+
+#endif
