@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "policy/power_simulation.h"
 #include "policy/power_need.h"
+#include "policy/power_response.h"
 #include "policy/random.h"
 
 #include <math.h>
@@ -12,15 +13,19 @@ struct simulation {
     struct rng rng;
     struct steering_worth worth;
     struct power_node *node; /* n */
-    struct power_need *need; /* n, behind them */
-    uint64_t *tried;         /* n limits, behind these */
-    void *room;              /* behind these */
+    struct power_response response;
+    struct power_need *need; /* n, behind the nodes, and so on: */
+    struct power_seen *seen; /* n */
+    uint64_t *tried;         /* n limits */
+    uint64_t *before;        /* n limits */
+    void *room;
 };
 
 size_t power_simulation_bytes(size_t n)
 {
     size_t each = sizeof(struct power_node) + sizeof(struct power_need)
-                  + sizeof(uint64_t) + power_bytes(1);
+                  + sizeof(struct power_seen) + 2 * sizeof(uint64_t)
+                  + power_bytes(1);
 
     if (n > (SIZE_MAX - sizeof(struct simulation)) / each)
         return 0;
@@ -50,12 +55,16 @@ int power_simulation_init(void *state,
     s->setup = setup;
     s->node = (struct power_node *)(void *)(s + 1);
     s->need = (struct power_need *)(void *)(s->node + setup->n);
-    s->tried = (uint64_t *)(void *)(s->need + setup->n);
-    s->room = s->tried + setup->n;
+    s->seen = (struct power_seen *)(void *)(s->need + setup->n);
+    s->tried = (uint64_t *)(void *)(s->seen + setup->n);
+    s->before = s->tried + setup->n;
+    s->room = s->before + setup->n;
     s->worth = (struct steering_worth){.rounds = 0};
+    s->response = (struct power_response){.n = 0};
     random_init(&s->rng, GENERATOR_LCG32, setup->seed);
     for (size_t i = 0; i < setup->n; i++) {
         s->need[i] = (struct power_need){.weight = 0};
+        s->seen[i] = (struct power_seen){.limit = 0};
         s->node[i] = (struct power_node){.limit = setup->limit,
                                          .floor = setup->floor,
                                          .ceiling = setup->ceiling};
@@ -114,14 +123,44 @@ static void resume(struct simulation *s)
         s->node[i].limit = s->tried[i];
 }
 
-/* As launcher/session/steering.c does it. */
+/* How many have changed. */
+static size_t move_limits(struct simulation *s)
+{
+    size_t n = s->setup->n, changed;
+
+    for (size_t i = 0; i < n; i++)
+        s->before[i] = s->node[i].limit;
+    changed = power_step(&s->setup->rule, s->node, n, s->room);
+    for (size_t i = 0; i < n; i++)
+        s->node[i].progress *= (double)s->node[i].limit / (double)s->before[i];
+    return changed;
+}
+
+static enum worth_order what_to_do(struct simulation *s,
+                                   const struct power_region *region)
+{
+    size_t n = s->setup->n;
+    struct worth_round round = {
+        .seconds = region->seconds,
+        .skew = region->skew,
+        .promise = power_promise(s->node, n),
+        .gain = power_response_gain(&s->response, s->seen, s->node, n)};
+
+    return s->setup->stops ? steering_worth_next(&s->worth, &round)
+                           : WORTH_STEER;
+}
+
+/* As launcher/session/steering_decide.c does it. */
 static void steer(struct simulation *s, struct power_region *region)
 {
-    region->order = WORTH_STEER;
+    unsigned steps = 1;
+
+    if (s->setup->rule.variant != POWER_SAVE) {
+        power_response_note(&s->response, s->seen, s->node, s->setup->n);
+        steps = power_response_steps(&s->response);
+    }
+    region->order = what_to_do(s, region);
     region->changed = 0;
-    if (s->setup->stops)
-        region->order =
-            steering_worth_next(&s->worth, region->seconds, region->skew);
     if (region->order == WORTH_PUT_BACK)
         put_back(s);
     if (region->order == WORTH_RESUME)
@@ -130,8 +169,11 @@ static void steer(struct simulation *s, struct power_region *region)
         return;
     if (s->setup->rule.variant != POWER_SAVE)
         power_need_steady(s->need, s->node, s->setup->n);
-    region->changed =
-        power_step(&s->setup->rule, s->node, s->setup->n, s->room);
+    for (unsigned i = 0; i < steps; i++) {
+        size_t changed = move_limits(s);
+
+        region->changed = changed > region->changed ? changed : region->changed;
+    }
     steering_worth_stepped(&s->worth, part_moved(s));
 }
 

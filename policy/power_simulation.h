@@ -38,7 +38,7 @@ struct power_region {
     double skew;    /* before the step that follows */
     double ideal;   /* seconds / mean work * mean speed; 1: perfect */
     double energy;  /* of all nodes, in seconds of one at a limit of 1e6 */
-    size_t changed; /* limits, by that step */
+    size_t changed; /* limits, by that step; the most, if it was several */
     enum worth_order order; /* what was done instead, if it is to stop */
 };
 

@@ -15,6 +15,9 @@
 #define ALIKE       0.25 /* two rounds */
 #define BEGIN_MOST  5u   /* rounds until it is steered all the same */
 #define LONG        1.5  /* medians */
+#define MUCH        0.2  /* that is promised */
+#define PROMISES    2u   /* rounds */
+#define ALIKE_LEAST 2u   /* times */
 
 static unsigned kept(const struct worth_times *t)
 {
@@ -69,7 +72,7 @@ static double gain_of(const struct steering_worth *w)
 static void enter(struct steering_worth *w, enum worth_phase phase)
 {
     w->phase = phase;
-    w->rounds = w->settled = 0;
+    w->rounds = w->settled = w->promised = 0;
 }
 
 static void forget(struct worth_times *t)
@@ -99,11 +102,22 @@ static int seems_to_help(const struct steering_worth *w)
     return w->without.n > 0 && gain_of(w) > OBVIOUS;
 }
 
-static enum worth_order try(struct steering_worth *w)
+/* Others at work on the machine, and what the program does besides, hide in its
+ * iterations what the nodes show.  A single time without may be of the program's
+ * begin, and tells nothing against it. */
+static int follows(const struct steering_worth *w, double gain)
+{
+    int is_longer = w->without.n >= ALIKE_LEAST && w->with.n > 0
+                    && gain_of(w) < -noise(&w->without, &w->with);
+
+    return gain > OBVIOUS && !is_longer;
+}
+
+static enum worth_order try(struct steering_worth *w, double gain)
 {
     if (w->with.n < LEAST)
         return WORTH_STEER;
-    if (!helps_clearly(w))
+    if (!helps_clearly(w) && !follows(w, gain))
         return w->with.n < MOST && seems_to_help(w) ? WORTH_STEER
                                                     : look_back(w);
     enter(w, WORTH_GOES_ON);
@@ -142,11 +156,11 @@ static enum worth_order judge(struct steering_worth *w, double skew)
     return WORTH_STOP;
 }
 
-static enum worth_order go_on(struct steering_worth *w)
+static enum worth_order go_on(struct steering_worth *w, double gain)
 {
     if (w->with.n < w->window)
         return WORTH_STEER;
-    if (!(gain_of(w) > OBVIOUS)) { /* a small one may have been chance */
+    if (!(gain_of(w) > OBVIOUS) && !follows(w, gain)) { /* may be chance */
         w->window = w->window < WINDOW_MOST ? w->window * 2 : WINDOW_MOST;
         return look_back(w);
     }
@@ -164,49 +178,59 @@ static enum worth_order rest(struct steering_worth *w, double skew)
     return WORTH_STEER;
 }
 
+int steering_worth_promises(const struct steering_worth *w)
+{
+    return w->promised >= PROMISES;
+}
+
 /* What an iteration takes without is known when two rounds in a row say much
  * the same: programs begin with what is not like the rest of them.  In a long
- * first one nothing is waited for. */
-static enum worth_order begin(struct steering_worth *w, double seconds)
+ * first one nothing is waited for, nor where much would be lost by it. */
+static enum worth_order begin(struct steering_worth *w,
+                              double seconds,
+                              double promise)
 {
     double before = w->without.mean;
 
+    w->promised = promise > MUCH ? w->promised + 1 : 0;
     if (seconds > 0 && fabs(seconds - before) > ALIKE * before)
         forget(&w->without);
     if (seconds > 0)
         add(&w->without, seconds);
-    return w->without.n == 1 && w->rounds < BEGIN_MOST ? WORTH_HOLD
-                                                       : WORTH_STEER;
+    return w->without.n == 1 && w->rounds < BEGIN_MOST
+                   && !steering_worth_promises(w)
+               ? WORTH_HOLD
+               : WORTH_STEER;
 }
 
 enum worth_order steering_worth_next(struct steering_worth *w,
-                                     double seconds,
-                                     double skew)
+                                     const struct worth_round *round)
 {
+    double seconds = round->seconds;
     int is_known = isfinite(seconds) && seconds > 0;
 
     w->rounds++;
     switch (w->phase) {
     case WORTH_BEFORE:
-        return begin(w, is_known ? seconds : 0);
+        return begin(w, is_known ? seconds : 0, round->promise);
     case WORTH_TRIES:
         w->settled += (unsigned)is_known;
         if (is_known && w->settled > SETTLE)
             add(&w->with, seconds);
-        return try(w);
+        return try(w, round->gain);
     case WORTH_LOOKS_BACK:
         w->settled += (unsigned)is_known;
         if (is_known && w->settled > 1) /* the first began before */
             add(&w->without, seconds);
-        return judge(w, skew);
+        return judge(w, round->skew);
     case WORTH_GOES_ON:
         if (is_known)
             add(&w->with, seconds);
-        return go_on(w);
+        return go_on(w, round->gain);
     case WORTH_STOPPED:
         break;
     }
-    return rest(w, skew);
+    return rest(w, round->skew);
 }
 
 void steering_worth_stepped(struct steering_worth *w, double moved)

@@ -3,14 +3,17 @@
  * steering_worth.h - whether steering helps the program that is steered.
  *
  * Pure.  It is told how long an iteration of the program takes in each round,
- * and what limits have moved:
+ * how nodes follow their limits (power_response.h), and what limits have moved:
  *
  *  1. Before the first limit has moved by more than a hair: how long an
- *     iteration takes without, in two rounds.
+ *     iteration takes without, in two rounds.  Where two rounds promise much,
+ *     nothing more is waited for.
  *  2. After some rounds of steering: how long it takes with it.  Clearly less,
  *     beyond the noise of both: it goes on, and is looked at again and again
  *     (what seems to be much is given more rounds to become clear);
- *     if it is little by then, as in 3, ever more seldom.
+ *     if it is little by then, as in 3, ever more seldom.  It goes on, too,
+ *     where the slowest node is seen to have become much faster by its limit,
+ *     unless iterations have clearly become longer.
  *  3. Else what was tried is put back, and it is seen how long an iteration
  *     takes then: the program may have changed.  If that is longer by more than
  *     the margin and half of the noise, what was tried is taken up again.
@@ -42,6 +45,13 @@ struct worth_times { /* of an iteration, in rounds */
     double mean, squares;    /* of the deviations */
 };
 
+struct worth_round {
+    double seconds; /* that an iteration took; 0: not known */
+    double skew;    /* how far the nodes are apart */
+    double promise; /* power_promise(); 0: not known */
+    double gain;    /* power_response_gain(); 0: not known */
+};
+
 struct steering_worth { /* all zero at the start */
     enum worth_phase {
         WORTH_BEFORE,
@@ -50,21 +60,20 @@ struct steering_worth { /* all zero at the start */
         WORTH_GOES_ON,
         WORTH_STOPPED
     } phase;
-    unsigned rounds;  /* of this phase */
-    unsigned settled; /* of these, in which iterations ended */
-    unsigned window;  /* rounds until it is looked at again */
-    unsigned wait;    /* rounds until it is tried again */
-    double skew;      /* when it stopped */
+    unsigned rounds;   /* of this phase */
+    unsigned settled;  /* of these, in which iterations ended */
+    unsigned window;   /* rounds until it is looked at again */
+    unsigned wait;     /* rounds until it is tried again */
+    unsigned promised; /* rounds, the last ones, that promise much */
+    double skew;       /* when it stopped */
     struct worth_times without, with;
 };
 
-/*
- * A round has ended in which an iteration took so many seconds (0: not known), the
- * nodes being so far apart.
- */
+/* A round has ended. */
 enum worth_order steering_worth_next(struct steering_worth *w,
-                                     double seconds,
-                                     double skew);
+                                     const struct worth_round *round);
+/* Is it so much, in the last rounds, that it begins at once? */
+int steering_worth_promises(const struct steering_worth *w);
 /* The step was taken; of all limits this part is elsewhere than at the start. */
 void steering_worth_stepped(struct steering_worth *w, double moved);
 

@@ -313,9 +313,11 @@ static void resume(struct node_balance *b)
 
 static void end_round(struct node_balance *b)
 {
-    double skew = power_skew(b->node, b->parts.n, b->room);
+    struct worth_round round = {.seconds = region_seconds(b),
+                                .skew =
+                                    power_skew(b->node, b->parts.n, b->room)};
 
-    switch (steering_worth_next(&b->worth, region_seconds(b), skew)) {
+    switch (steering_worth_next(&b->worth, &round)) {
     case WORTH_STEER:
         take_step(b);
         break;

@@ -466,9 +466,11 @@ struct steering *steering_start(struct session *session,
     s->node = calloc(n, sizeof *s->node);
     s->power = calloc(n, sizeof *s->power);
     s->need = calloc(n, sizeof *s->need);
+    s->seen = calloc(n, sizeof *s->seen);
     s->racks = rack_power_new(session, config);
     s->room = malloc(power_bytes(n));
-    if (!s->node || !s->power || !s->need || !s->racks || !s->room) {
+    if (!s->node || !s->power || !s->need || !s->seen || !s->racks
+        || !s->room) {
         steering_stop(s);
         return NULL;
     }
@@ -492,6 +494,7 @@ void steering_stop(struct steering *s)
     free(s->node);
     free(s->power);
     free(s->need);
+    free(s->seen);
     rack_power_free(s->racks);
     free(s->room);
     free(s);

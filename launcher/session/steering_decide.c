@@ -119,11 +119,26 @@ static double part_moved(const struct steering *s)
     return all > 0 ? moved / 2 / all : 0;
 }
 
+/* And what is expected of nodes with these limits. */
+static void move_limits(struct steering *s)
+{
+    rack_power_step(s->racks, &s->rule, s->power);
+    for (size_t i = 0; i < s->n; i++) {
+        struct watched *w = &s->node[i];
+
+        if (w->wanted > 0)
+            s->power[i].progress *=
+                (double)s->power[i].limit / (double)w->wanted;
+        w->wanted = s->power[i].limit;
+    }
+}
+
 static void take_step(struct steering *s)
 {
     int is_long = know_all(s, has_left), is_far = know_all(s, has_far_to_go);
 
-    if (is_long && !is_far && !know_all(s, has_ended_one))
+    if (is_long && !is_far && !know_all(s, has_ended_one)
+        && !steering_worth_promises(&s->worth))
         return; /* the paces are those of a part, with or without its end */
     for (size_t i = 0; i < s->n; i++)
         if (!steering_can_set(&s->node[i]))
@@ -132,9 +147,8 @@ static void take_step(struct steering *s)
         power_need_steady(s->need, s->power, s->n);
     if (is_long && is_far)
         look_at_the_end(s);
-    rack_power_step(s->racks, &s->rule, s->power);
-    for (size_t i = 0; i < s->n; i++)
-        s->node[i].wanted = s->power[i].limit;
+    for (unsigned i = 0; i < power_response_steps(&s->response); i++)
+        move_limits(s);
     s->has_moved |= part_moved(s) >= WORTH_MOVED;
     steering_worth_stepped(&s->worth, part_moved(s));
 }
@@ -168,18 +182,26 @@ static void tell_worth(struct steering *s)
  * of before. */
 static enum worth_order what_to_do(struct steering *s)
 {
+    struct worth_round round;
+
     if (s->rule.variant == POWER_SAVE
         && s->round_began_ns - s->begun_ns < SAVE_AFTER_NS)
         return WORTH_HOLD;
     if (s->rule.variant != POWER_PAIR && s->rule.variant != POWER_BOOST)
         return WORTH_STEER;
-    return steering_worth_next(&s->worth, iteration_seconds(s), s->skew);
+    round = (struct worth_round){
+        .seconds = iteration_seconds(s),
+        .skew = s->skew,
+        .promise = power_promise(s->power, s->n),
+        .gain = power_response_gain(&s->response, s->seen, s->power, s->n)};
+    return steering_worth_next(&s->worth, &round);
 }
 
 void steering_decide(struct steering *s)
 {
     measure_speeds(s);
     s->skew = power_skew(s->power, s->n, s->room);
+    power_response_note(&s->response, s->seen, s->power, s->n);
     for (size_t i = 0; i < s->n; i++)
         s->node[i].wanted = s->node[i].power.limit;
     if (s->is_limiting)

@@ -15,6 +15,7 @@
 #include "launcher/session/session.h"
 #include "policy/power.h"
 #include "policy/power_need.h"
+#include "policy/power_response.h"
 #include "policy/steering_worth.h"
 
 struct watched {
@@ -43,6 +44,8 @@ struct steering {
     struct watched *node;     /* n */
     struct power_node *power; /* n */
     struct power_need *need;  /* n */
+    struct power_seen *seen;  /* n */
+    struct power_response response;
     struct rack_power *racks;
     void *room;
     int64_t round_ns, round_began_ns; /* the last round's length */

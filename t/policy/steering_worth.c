@@ -108,6 +108,14 @@ static void test_balanced(void)
 
 /* --- in words ------------------------------------------------------------- */
 
+static enum worth_order next_round(struct steering_worth *w,
+                                   double seconds,
+                                   double skew)
+{
+    return steering_worth_next(
+        w, &(struct worth_round){.seconds = seconds, .skew = skew});
+}
+
 static enum worth_order times(struct steering_worth *w,
                               int n,
                               double seconds,
@@ -116,7 +124,7 @@ static enum worth_order times(struct steering_worth *w,
     enum worth_order order = WORTH_STEER;
 
     for (int i = 0; i < n; i++)
-        order = steering_worth_next(w, seconds, skew);
+        order = next_round(w, seconds, skew);
     return order;
 }
 
@@ -127,7 +135,7 @@ static enum worth_order steer(struct steering_worth *w, int n, double seconds)
 
     for (int i = 0; i < n && (order == WORTH_STEER || order == WORTH_HOLD);
          i++) {
-        order = steering_worth_next(w, seconds, 0.02);
+        order = next_round(w, seconds, 0.02);
         if (order == WORTH_STEER)
             steering_worth_stepped(w, 0.1);
     }
@@ -139,7 +147,7 @@ static void test_small(void)
     struct steering_worth w = {.rounds = 0};
 
     for (int i = 0; i < 100; i++) {
-        (void)steering_worth_next(&w, 1, 0.001);
+        (void)next_round(&w, 1, 0.001);
         steering_worth_stepped(&w, WORTH_MOVED / 2);
     }
     ok(w.phase == WORTH_BEFORE, "steps of a hair are no matter");
@@ -174,7 +182,7 @@ static void test_again(void)
     for (int i = 0; i < 2; i++) {
         is_int(steer(&w, 30, 1.0), WORTH_PUT_BACK, "no help: put back");
         is_int(times(&w, 5, 1.0, 0.02), WORTH_STOP, "and stopped");
-        while (steering_worth_next(&w, 1.0, 0.02) == WORTH_HOLD)
+        while (next_round(&w, 1.0, 0.02) == WORTH_HOLD)
             waited[i]++;
         steering_worth_stepped(&w, 0.1);
     }
@@ -193,7 +201,7 @@ static void test_disturbed(void)
         double seconds =
             (w.phase == WORTH_BEFORE ? 2 : 1.5) * (1 + i % 2 * 0.1);
         enum worth_order order =
-            steering_worth_next(&w, i % 9 == 5 ? 10 * seconds : seconds, 0.02);
+            next_round(&w, i % 9 == 5 ? 10 * seconds : seconds, 0.02);
 
         if (order == WORTH_STEER)
             steering_worth_stepped(&w, 0.1);
@@ -202,6 +210,74 @@ static void test_disturbed(void)
     ok(away <= 2 && w.phase == WORTH_GOES_ON,
        "rounds that others make long: it goes on, but for %d at the start",
        away);
+}
+
+/* --- what nodes show ------------------------------------------------------ */
+
+static void test_promise(void)
+{
+    struct worth_round round = {.seconds = 1, .skew = 0.1, .promise = 0.3};
+    struct steering_worth w = {.rounds = 0};
+
+    is_int(steering_worth_next(&w, &round), WORTH_HOLD,
+           "much is promised: after one round it is waited for another one");
+    round.seconds = 2;
+    is_int(steering_worth_next(&w, &round), WORTH_STEER,
+           "then it begins, though iterations are not alike");
+    w = (struct steering_worth){.rounds = 0};
+    (void)steering_worth_next(&w, &round);
+    round = (struct worth_round){.seconds = 4, .promise = 0.05};
+    is_int(steering_worth_next(&w, &round), WORTH_HOLD,
+           "where little is promised it waits for two that are alike");
+}
+
+/* Rounds of steering, in which iterations take so long and nodes gain so much;
+ * the last order. */
+static enum worth_order show(struct steering_worth *w,
+                             int n,
+                             double seconds,
+                             double gain)
+{
+    enum worth_order order = WORTH_STEER;
+
+    for (int i = 0; i < n && order == WORTH_STEER; i++) {
+        struct worth_round round = {.seconds = seconds * (1 + i % 2 * 0.02),
+                                    .skew = 0.02,
+                                    .gain = gain};
+
+        order = steering_worth_next(w, &round);
+        if (order == WORTH_STEER)
+            steering_worth_stepped(w, 0.1);
+    }
+    return order;
+}
+
+static struct steering_worth begun(void)
+{
+    struct steering_worth w = {.rounds = 0};
+
+    (void)steer(&w, 3, 1.0);
+    return w;
+}
+
+static void test_follows(void)
+{
+    struct steering_worth w = begun();
+
+    is_int(show(&w, 100, 1.0, 0.3), WORTH_STEER,
+           "iterations tell nothing, nodes follow: it goes on, and nothing is "
+           "put back");
+    w = begun();
+    is_int(show(&w, 100, 1.0, 0.05), WORTH_PUT_BACK,
+           "nodes that follow by little: it is put back, to see");
+    w = begun();
+    is_int(show(&w, 100, 1.3, 0.3), WORTH_PUT_BACK,
+           "iterations are clearly longer: what nodes show does not count");
+    w = (struct steering_worth){.rounds = 0};
+    (void)next_round(&w, 0.1, 0.02);
+    steering_worth_stepped(&w, 0.1);
+    is_int(show(&w, 100, 1.3, 0.3), WORTH_STEER,
+           "than a single one at the program's begin: that is no matter");
 }
 
 int main(void)
@@ -216,5 +292,7 @@ int main(void)
     test_changed_program();
     test_again();
     test_disturbed();
+    test_promise();
+    test_follows();
     return done();
 }
