@@ -109,6 +109,15 @@ test_expect_success 'agents that stay are those of the same step: what they have
 	known 7 | grep -xF "[false]" && known 8 | grep -xF "[true]"
 '
 
+test_expect_success 'srun --evenstep: what a step has measured where the cache has nothing holds for the next steps and runs of the job' '
+	echo "probe { cache = \"$PWD/none\" }" >none.conf && cat >steps.sh <<-\END && mkdir of-steps &&
+	step() { srun -N4 --evenstep "$@" true && wc -l <"$XDG_STATE_HOME/evenstep/nodes"; }
+	step && step && step --evenstep-probe=fresh && step && evenstep run --range 0:4 --report report.9 -- true
+	END
+	EVENSTEP_CONF=$PWD/none.conf in_job -N4 env XDG_STATE_HOME="$PWD/of-steps" sh steps.sh >got 2>err; cat err &&
+	known 9 >>got && printf "%s\n" 1 1 2 2 "[true]" >want && test_cmp want got
+'
+
 # --- srun: what its steps have done is kept, as that of runs -----------------------
 cat >burn.c <<'END'
 #include <evenstep.h>

@@ -26,6 +26,7 @@
 #include "launcher/config/policy_option.h"
 #include "launcher/config/profile_option.h"
 #include "launcher/run/iteration.h"
+#include "launcher/run/job_nodes.h"
 #include "launcher/run/profile_auto.h"
 #include "launcher/session/broadcast.h"
 #include "launcher/session/connections.h"
@@ -60,9 +61,10 @@ struct attend {
     struct bcast_wish wish;
     struct qualification_setup qualify;
     struct qualification qualification;
-    struct config_profile profile; /* `auto` */
-    uint32_t *tasks;               /* how many of the step are on each node */
-    struct policy_option policy;   /* for slices of the tasks */
+    struct node_history node_history; /* of the job's nodes */
+    struct config_profile profile;    /* `auto` */
+    uint32_t *tasks;             /* how many of the step are on each node */
+    struct policy_option policy; /* for slices of the tasks */
     struct iteration iteration;
     struct step_power power;
     struct energy_watch *energy;
@@ -199,8 +201,10 @@ static int put_own(struct attend *a)
 
 static void say_if_ready(struct attend *a)
 {
-    if (a->unstored == 0 && a->told)
-        tell_plugin(a, "ready", NULL, "");
+    if (a->unstored > 0 || !a->told || a->said)
+        return;
+    tell_plugin(a, "ready", NULL, "");
+    job_nodes_keep(&a->qualification);
 }
 
 static void on_metrics(void *arg)
@@ -293,6 +297,8 @@ static void qualify(struct attend *a)
 {
     if (steer(a) < 0)
         return;
+    if (a->qualify.source == METRICS_CACHED)
+        job_nodes_find(&a->node_history, &a->qualify, a->front.session);
     if (qualification_start(&a->qualification, a->front.session, &a->qualify,
                             a->err)
         < 0)
@@ -654,6 +660,7 @@ static void clear(struct attend *a)
     step_report_stop(&a->report);
     energy_stop(a->energy);
     qualification_clear(&a->qualification);
+    node_history_clear(&a->node_history);
     if (a->on_term)
         event_free(a->on_term);
     if (a->next)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * node_history.h - what the nodes of a job have measured, a line a run, which
- * spares the job's next runs the probe:
+ * node_history.h - what the nodes of a job have measured, a line a run or
+ * step, which spares the job's next ones the probe:
  *
  *   {"release": "0.2.0", "cluster": "c", "job": 7, "step": 0,
  *    "time": 1795257600, "nodes": [{"node": "n0", "boot_id": "…", "cpus": 4,

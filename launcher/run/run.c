@@ -10,6 +10,7 @@
 #include "launcher/base/options.h"
 #include "launcher/commands.h"
 #include "launcher/config/config_file.h"
+#include "launcher/run/job_nodes.h"
 #include "launcher/run/oversight.h"
 #include "launcher/run/profile_auto.h"
 #include "launcher/run/run_answers.h"
@@ -20,7 +21,6 @@
 #include "launcher/run/run_join.h"
 #include "launcher/run/run_limit.h"
 #include "launcher/run/run_looks.h"
-#include "launcher/run/run_measured.h"
 #include "launcher/run/run_nodes.h"
 #include "launcher/run/run_slots.h"
 
@@ -86,7 +86,8 @@ static void on_ready(void *arg)
         return;
     }
     set_qualification(r);
-    run_measured_find(r);
+    if (!r->o->metrics_now)
+        job_nodes_find(&r->node_history, &r->qualify, r->front.session);
     if (run_slots_ask(r) < 0
         || qualification_start(&r->qualification, r->front.session, &r->qualify,
                                r->err)
@@ -236,7 +237,7 @@ static void clear(struct run *r)
     standstill_destroy(r->standstill);
     programs_clear(&r->programs);
     qualification_clear(&r->qualification);
-    run_measured_clear(r);
+    node_history_clear(&r->node_history);
     metrics_file_clear(&r->metrics);
     for (size_t t = 0; t < r->o->types.n; t++) {
         history_clear(&r->type[t].history);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/run/run_frames.h"
 #include "launcher/run/dry_run.h"
+#include "launcher/run/job_nodes.h"
 #include "launcher/run/oversight.h"
 #include "launcher/run/run_costs.h"
 #include "launcher/run/run_failures.h"
 #include "launcher/run/run_join.h"
-#include "launcher/run/run_measured.h"
 #include "launcher/run/run_slots.h"
 #include "launcher/session/node_records.h"
 #include "pmix_bcast/clock.h"
@@ -247,7 +247,7 @@ void run_frames_begin(struct run *r)
         run_finish(r, 1);
     else
         run_frames_next(r);
-    run_measured_keep(r); /* while the nodes are at work */
+    job_nodes_keep(&r->qualification); /* while the nodes are at work */
 }
 
 void run_frames_report(struct run *r)

@@ -5,7 +5,6 @@
  *
  *   run.c          begins and ends it
  *   run_nodes.c    nodes come, are measured, are lost, return, leave
- *   run_measured.c what of that is known before
  *   run_answers.c  what they say
  *   run_failures.c what is done when commands fail
  *   run_join.c     nodes join it
