@@ -116,7 +116,6 @@ lib_src := \
   launcher/libevenstep/agent_socket.c \
   launcher/libevenstep/libevenstep.c \
   launcher/libevenstep/listen.c \
-  launcher/libevenstep/listening.c \
   launcher/libevenstep/meter.c \
   launcher/libevenstep/meter_writer.c \
   launcher/libevenstep/partition.c \

@@ -529,6 +529,7 @@ static int open_orders(struct agent *a, struct es_error *err)
         .mesh = a->mesh,
         .throttle = a->throttle,
         .loopback = address_loopback(a->mine.address),
+        .ip = a->adapter.ip,
         .send = send_front,
         .idle = on_agent_idle,
         .arg = a};

@@ -117,8 +117,7 @@ static int receive_tasks(struct agent_orders *o, const struct message *in)
         return 0;
     }
     snprintf(o->step, sizeof o->step, "%s", m.dir);
-    rc = step_tasks_open(&o->tasks, o->s.base, m.dir, m.tasks, m.patience_s,
-                         send_out, o, NULL);
+    rc = step_tasks_open(&o->tasks, o->s.base, &m, o->s.ip, send_out, o, NULL);
     write_u32(&w, rc < 0 ? (uint32_t)errno : 0);
     send_out(o, MSG_STORED, &w);
     return 0;

@@ -20,6 +20,7 @@ struct agent_orders_setup {
     struct mesh *mesh;
     struct throttle *throttle; /* NULL: full speed */
     enum loopback loopback;    /* all agents are on this machine */
+    const uint8_t *ip;         /* 16 bytes: of the node's adapter */
     /* Send what w holds to the front end, and clear it. */
     void (*send)(void *arg, enum protocol_type type, struct writer *w);
     void (*idle)(void *arg); /* after agent_orders_stop(): all has ended */

@@ -129,14 +129,18 @@ static void destroy(struct step_tasks *t)
 
 int step_tasks_open(struct step_tasks **t,
                     struct event_base *base,
-                    const char *step,
-                    uint32_t n,
-                    uint32_t patience_s,
+                    const struct msg_tasks *step,
+                    const uint8_t *ip,
                     step_tasks_send_fn sender,
                     void *arg,
                     struct es_error *err)
 {
-    const struct task_ports_setup ports = {base, n, patience_s, sender, arg};
+    const struct task_ports_setup ports = {.base = base,
+                                           .tasks = step->tasks,
+                                           .patience_s = step->patience_s,
+                                           .ip = ip,
+                                           .send = sender,
+                                           .arg = arg};
     struct step_tasks *new = calloc(1, sizeof *new);
     int rc;
 
@@ -144,12 +148,12 @@ int step_tasks_open(struct step_tasks **t,
         return es_no_memory(err);
     new->send = sender;
     new->arg = arg;
-    new->patience.tv_sec = patience_s;
+    new->patience.tv_sec = step->patience_s;
     new->on_patience = event_new(base, -1, 0, on_patience, new);
     new->ports = task_ports_open(&ports);
-    rc = new->on_patience &&new->ports
-             ? feeder_open(&new->feeder, base, step, n, &events, new, err)
-             : es_no_memory(err);
+    rc = new->on_patience &&new->ports ? feeder_open(
+             &new->feeder, base, step->dir, step->tasks, &events, new, err)
+                                       : es_no_memory(err);
     if (rc == 0)
         *t = new;
     else

@@ -24,13 +24,12 @@ typedef void (*step_tasks_send_fn)(void *arg,
                                    enum protocol_type type,
                                    struct writer *w);
 
-/* Listen for n tasks in the directory of step; so many seconds, >= 1, is the
- * first slice waited for.  Fails as feeder_open(). */
+/* Listen for the tasks of that step, which others reach at ip (16 bytes, which
+ * outlive t).  Fails as feeder_open(). */
 int step_tasks_open(struct step_tasks **t,
                     struct event_base *base,
-                    const char *step,
-                    uint32_t n,
-                    uint32_t patience_s,
+                    const struct msg_tasks *step,
+                    const uint8_t *ip,
                     step_tasks_send_fn sender,
                     void *arg,
                     struct es_error *err);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/agent/task_ports.h"
+#include "launcher/agent/listening.h"
 
 #include <errno.h>
 #include <event2/event.h>
@@ -124,6 +125,10 @@ static uint32_t judge(const struct task_ports *t, const struct slice_message *m)
 {
     if (m->rank >= t->s.tasks)
         return EINVAL;
+    if (m->port > UINT16_MAX)
+        return EINVAL;
+    if (m->port > 0 && listening_at(t->s.ip, (uint16_t)m->port) == LISTENING_NO)
+        return EADDRNOTAVAIL;
     if (t->error)
         return t->error;
     return t->caller[m->rank].fd >= 0 || t->told ? EBUSY : 0;

@@ -3,7 +3,8 @@
  * task_ports.h - gathers at which TCP ports the tasks of a step on this node
  * listen, as they say by evenstep_listen(), and tells the front end (PORTS of
  * protocol.h) when all have; each is answered when the table of all nodes' tasks
- * is on this node, or there will be none.
+ * is on this node, or there will be none.  A port at which nobody listens is told
+ * to nobody.
  *
  * That is a round; when all of them call again, it is another one.  A round that
  * has failed is the last: later callers are told the same.
@@ -23,6 +24,7 @@ struct task_ports_setup {
     struct event_base *base;
     uint32_t tasks;      /* on this node */
     uint32_t patience_s; /* from the first who calls to the table; >= 1 */
+    const uint8_t *ip;   /* 16 bytes: where others reach them; see adapter.h */
     /* Send what w holds to the front end, and clear it. */
     void (*send)(void *arg, enum protocol_type type, struct writer *w);
     void *arg;

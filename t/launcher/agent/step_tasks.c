@@ -101,12 +101,13 @@ static void sit(int task)
 
 static void begin(uint32_t patience_s)
 {
+    static const uint8_t ip[16];
+    struct msg_tasks order = {.tasks = TASKS, .patience_s = patience_s};
     struct es_error err = {0};
 
     memset(&sent, 0, sizeof sent);
-    if (step_tasks_open(&tasks, base, step, TASKS, patience_s, on_send, NULL,
-                        &err)
-        < 0)
+    snprintf(order.dir, sizeof order.dir, "%s", step);
+    if (step_tasks_open(&tasks, base, &order, ip, on_send, NULL, &err) < 0)
         bail("%s", err.what);
     for (int i = 0; i < TASKS; i++)
         sit(i);

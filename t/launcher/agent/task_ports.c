@@ -2,6 +2,7 @@
 /* The tasks of a node say where they listen; what the front end hears of it, and
  * what they are told. */
 #include "launcher/agent/task_ports.h"
+#include "launcher/agent/listening.h"
 #include "tap.h"
 
 #include <errno.h>
@@ -12,7 +13,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define TASKS 3
+#define TASKS  3
+#define SILENT 13 /* the one port at which nobody listens */
 
 static struct event_base *base;
 static struct task_ports *ports;
@@ -23,6 +25,15 @@ static struct {
     uint16_t port[TASKS];
     size_t len;
 } told;
+
+static const uint8_t ip[16] = {1};
+
+enum listening listening_at(const uint8_t at[16], uint16_t port)
+{
+    if (at != ip)
+        bail("not at this node's address");
+    return port == SILENT ? LISTENING_NO : LISTENING_YES;
+}
 
 static void on_send(void *arg, enum protocol_type type, struct writer *w)
 {
@@ -50,8 +61,11 @@ static void settle(void)
 
 static void begin(uint32_t patience_s)
 {
-    const struct task_ports_setup setup = {base, TASKS, patience_s, on_send,
-                                           NULL};
+    const struct task_ports_setup setup = {.base = base,
+                                           .tasks = TASKS,
+                                           .patience_s = patience_s,
+                                           .ip = ip,
+                                           .send = on_send};
 
     memset(&told, 0, sizeof told);
     for (int i = 0; i <= TASKS; i++)
@@ -137,6 +151,10 @@ static void test_refused(void)
     begin(60);
     call(0, TASKS, 1);
     is_int(answer(0), EINVAL, "a task that cannot be here");
+    call(0, 0, UINT16_MAX + 1);
+    is_int(answer(0), EINVAL, "a port that is none");
+    call(0, 0, SILENT);
+    is_int(answer(0), EADDRNOTAVAIL, "a port at which nobody listens");
     call(0, 0, 1);
     call(3, 0, 2);
     is_int(answer(3), EBUSY, "two in one place");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "launcher/libevenstep/listening.h"
+#include "launcher/agent/listening.h"
 
 #include <inttypes.h>
 #include <stdio.h>

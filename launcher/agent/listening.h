@@ -3,8 +3,8 @@
  * listening.h - whether somebody on this node listens at a TCP port, by what the
  * kernel tells in /proc/net/tcp and /proc/net/tcp6 (proc(5)).
  */
-#ifndef LAUNCHER_LIBEVENSTEP_LISTENING_H
-#define LAUNCHER_LIBEVENSTEP_LISTENING_H
+#ifndef LAUNCHER_AGENT_LISTENING_H
+#define LAUNCHER_AGENT_LISTENING_H
 
 #include <stdint.h>
 
