@@ -8,6 +8,8 @@ S=$EVENSTEP_SRC B=$EVENSTEP_BUILD
 conf=$(testbed_dir)/site.conf # a path without a space, as arguments of the plugin are
 export LD_LIBRARY_PATH="$B"
 
+# connections TASKS: what contrib/connect says then.
+connections() { seq 0 $(($1 - 1)) | sed "s/.*/unit &: connections to $(($1 - 1)) others/" | sort >want; }
 one_line() { test "$(grep -c evenstep_listen err)" = 1; }
 compile() { cc -O2 -Wall -Wextra -Werror -I"$S/launcher/libevenstep" -o "$@" -L"$B" -levenstep; }
 
@@ -48,19 +50,22 @@ test_expect_success 'up: four nodes, where tasks wait for 3 s' '
 '
 test_expect_success 'contrib/connect: 16 tasks on 4 nodes have a connection to each other, without MPI' '
 	on_ctl srun -N4 -n16 --evenstep ./connect >got 2>err; cat got err; silent err &&
-	for rank in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do echo "rank $rank is connected to 15 others"; done | sort >want &&
-	sort got | test_cmp want -
+	connections 16 && sort got | test_cmp want -
 '
 test_expect_success 'the same in Python' '
 	on_ctl env PYTHONPATH="$S/contrib/python" PYTHONDONTWRITEBYTECODE=1 srun -N4 -n8 --evenstep python3 "$S/contrib/python/connect.py" >got 2>err; cat got err; silent err &&
-	for rank in 0 1 2 3 4 5 6 7; do echo "rank $rank is connected to 7 others"; done | sort >want && sort got | test_cmp want -
+	connections 8 && sort got | test_cmp want -
 '
 test_expect_success 'whatever the layout of the tasks' '
-	on_ctl srun -N3 -n7 -m cyclic --evenstep ./connect >got 2>err; cat got err; silent err && test "$(grep -c "is connected to 6 others" got)" = 7
+	on_ctl srun -N3 -n7 -m cyclic --evenstep ./connect >got 2>err; cat got err; silent err && connections 7 && sort got | test_cmp want -
 '
 test_expect_success 'the table in the step says whose its ports are' '
 	on_ctl srun -N2 -n4 --evenstep sh -c "$B/evenstep conntable lookup --json 3; ./one-port >/dev/null; $B/evenstep conntable lookup --json 3" >got 2>err; cat err &&
 	test "$(grep -c "\"tcp_port\":0,\"tcp_port_of\":\"task\"" got)" = 4 && test "$(grep -c "\"tcp_port_of\":\"node\"" got)" -ge 1
+'
+test_expect_success 'evenstep run --persistent: its workers on all nodes, in C and in Python' '
+	on_ctl salloc -Q -N4 timeout 60 "$B/evenstep" run --metrics equal --persistent --range 0:4 -- ./connect >got 2>err; cat got err; sort got >sorted; seq 0 3 | sed "s/.*/unit &: connections to 3 others/" | test_cmp - sorted &&
+	on_ctl env PYTHONPATH="$S/contrib/python" PYTHONDONTWRITEBYTECODE=1 salloc -Q -N4 timeout 60 "$B/evenstep" run --metrics equal --persistent --range 0:4 -- python3 "$S/contrib/python/connect.py" >got 2>err; cat got err; sort got | test_cmp sorted -
 '
 test_expect_success 'one is late, and all call twice' '
 	on_ctl srun -N2 -n4 --evenstep ./one-port 2 late >got 2>err; cat got err; silent err && test "$(grep -cx "twice, port 0" got)" = 4

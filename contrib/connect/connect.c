@@ -5,11 +5,13 @@
  *
  *     cc -O2 -o connect connect.c -levenstep
  *     srun -N4 -n16 --evenstep ./connect
+ *     evenstep run --local 4 --persistent --range 0:16 -- ./connect
  *
  * Each task listens at a port that the kernel chooses, says so, and then knows
  * the ports of all.  It calls the tasks before it, is called by those after it,
  * and tells each its rank, which tells its own.  In the end it has a connection
- * to each of the others, as a runtime of a language or a data store needs them.
+ * to each of the others, as a runtime of a language or a data store needs them,
+ * and asks for its slices.
  */
 #include <evenstep.h>
 
@@ -26,12 +28,13 @@
 static uint32_t rank, ranks;
 static int *connection; /* to each of them */
 
-static uint32_t number_of(const char *variable)
+/* Of a worker of `evenstep run --persistent`, or of a task of a step. */
+static uint32_t number_of(const char *worker, const char *task)
 {
-    const char *text = getenv(variable);
+    const char *text = getenv(worker) ? getenv(worker) : getenv(task);
 
     if (!text)
-        errx(1, "no %s: start it by srun --evenstep", variable);
+        errx(1, "no %s: start it by srun --evenstep", task);
     return (uint32_t)strtoul(text, NULL, 10);
 }
 
@@ -97,12 +100,32 @@ static void answer(int listener)
     }
 }
 
+/* The others could take part in each of them. */
+static void do_slices(void)
+{
+    uint64_t begin, end;
+    int more;
+
+    if (evenstep_open(ranks, 1) < 0)
+        err(1, "evenstep_open");
+    while ((more = evenstep_next(&begin, &end)) > 0) {
+        for (uint64_t unit = begin; unit < end; unit++)
+            printf("unit %u: connections to %u others\n", (unsigned)unit,
+                   ranks - 1);
+        if (evenstep_done() < 0)
+            err(1, "evenstep_done");
+    }
+    if (more < 0)
+        err(1, "evenstep_next");
+    evenstep_close();
+}
+
 int main(void)
 {
     int port, listener = listen_anywhere(&port);
 
-    rank = number_of("SLURM_PROCID");
-    ranks = number_of("SLURM_NTASKS");
+    rank = number_of("EVENSTEP_RANK", "SLURM_PROCID");
+    ranks = number_of("EVENSTEP_RANKS", "SLURM_NTASKS");
     connection = calloc(ranks, sizeof *connection);
     if (!connection || rank >= ranks)
         errx(1, "no memory, or no such rank");
@@ -116,6 +139,6 @@ int main(void)
     for (uint32_t other = 0; other < rank; other++)
         if (hear(connection[other]) != other)
             errx(1, "rank %u is another one", other);
-    printf("rank %u is connected to %u others\n", rank, ranks - 1);
+    do_slices();
     return 0;
 }

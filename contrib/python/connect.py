@@ -3,9 +3,10 @@
 """Connects all tasks of a step to each other, without MPI: an example of evenstep.listen().
 
     srun -N4 -n16 --evenstep ./connect.py
+    evenstep run --local 4 --persistent --range 0:16 -- ./connect.py
 
-Each task calls those before it, and is called by those after it; contrib/connect
-has the same in C.
+Each task calls those before it, and is called by those after it;
+contrib/connect has the same in C.
 """
 
 import os
@@ -17,9 +18,15 @@ import evenstep
 RANK = struct.Struct(">I")
 
 
+def number_of(worker: str, task: str) -> int:
+    """Of a worker of `evenstep run --persistent`, or of a task of a step."""
+    return int(os.environ.get(worker) or os.environ[task])
+
+
 def main() -> None:
-    """Connect, and let each tell its rank, which tells its own."""
-    rank, ranks = int(os.environ["SLURM_PROCID"]), int(os.environ["SLURM_NTASKS"])
+    """Connect, let each tell its rank, which tells its own, and do slices."""
+    rank = number_of("EVENSTEP_RANK", "SLURM_PROCID")
+    ranks = number_of("EVENSTEP_RANKS", "SLURM_NTASKS")
     with socket.create_server(
         ("", 0), family=socket.AF_INET6, dualstack_ipv6=True, backlog=socket.SOMAXCONN
     ) as server:
@@ -38,7 +45,9 @@ def main() -> None:
     for other in range(rank):
         if RANK.unpack(connections[other].recv(RANK.size, socket.MSG_WAITALL)) != (other,):
             raise RuntimeError(f"rank {other} is another one")
-    print(f"rank {rank} is connected to {len(connections)} others")
+    for s in evenstep.slices(units=ranks, frames=1):
+        for unit in s.units():
+            print(f"unit {unit}: connections to {len(connections)} others")
 
 
 if __name__ == "__main__":

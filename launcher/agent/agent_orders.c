@@ -138,10 +138,11 @@ static int receive_ports(struct agent_orders *o, const struct message *in)
 {
     struct msg_ports_end m;
 
+    if (!o->tasks)
+        return receive_work(o, in);
     if (msg_read_ports_end(&m, in->body, in->len) < 0)
         return -1;
-    if (o->tasks)
-        step_tasks_ports(o->tasks, m.round, m.error);
+    step_tasks_ports(o->tasks, m.round, m.error);
     return 0;
 }
 
@@ -176,13 +177,6 @@ static int receive_comment(struct agent_orders *o, const struct message *in)
     if (p.fd > 0
         && send(p.fd, text, strlen(text), MSG_DONTWAIT | MSG_NOSIGNAL) > 0)
         (void)poll(&p, 1, COMMENT_MS);
-    return 0;
-}
-
-static int receive_measured(struct agent_orders *o, const struct message *in)
-{
-    (void)in;
-    agent_work_measured(o->work);
     return 0;
 }
 
@@ -435,7 +429,7 @@ static const struct {
     {MSG_TASKS, MSG_TASKS, receive_tasks},
     {MSG_PORTS, MSG_PORTS, receive_ports},
     {MSG_PUT, MSG_PUT, receive_put},
-    {MSG_MEASURED, MSG_MEASURED, receive_measured},
+    {MSG_MEASURED, MSG_MEASURED, receive_work},
     {MSG_PROBE, MSG_PROBE, receive_probe},
     {MSG_RING_OPEN, MSG_RING_OPEN, receive_ring},
     {MSG_RING, MSG_RING, receive_ring},
@@ -473,6 +467,7 @@ int agent_orders_open(struct agent_orders **out,
                                     .throttle = setup->throttle,
                                     .node = setup->agent->node,
                                     .environ = setup->agent->environ,
+                                    .ip = setup->ip,
                                     .send = send_out,
                                     .gone = on_orders_gone,
                                     .idle = on_orders_idle,

@@ -2,6 +2,7 @@
 #include "launcher/agent/agent_work.h"
 #include "launcher/agent/places.h"
 #include "launcher/agent/slot.h"
+#include "launcher/agent/task_ports.h"
 #include "launcher/base/notice.h"
 #include "launcher/base/spool.h"
 #include "launcher/base/step_dir.h"
@@ -253,6 +254,45 @@ static int receive_program_over(struct agent_work *w,
     return 0;
 }
 
+/* Who starts later than the others' first frame is told that there is no round
+ * for it. */
+static int open_ports(struct agent_work *w, uint32_t patience_s)
+{
+    const struct task_ports_setup setup = {.base = w->setup.base,
+                                           .tasks = 1,
+                                           .patience_s = patience_s,
+                                           .ip = w->setup.ip,
+                                           .send = w->setup.send,
+                                           .arg = w->setup.arg};
+
+    task_ports_close(w->common.ports);
+    w->common.ports = patience_s > 0 ? task_ports_open(&setup) : NULL;
+    return patience_s > 0 && !w->common.ports ? -1 : 0;
+}
+
+/* A program may start. */
+static int receive_all_measured(struct agent_work *w,
+                                const uint8_t *body,
+                                size_t len)
+{
+    if (msg_read_measured(&w->common.measured, body, len) < 0
+        || open_ports(w, w->common.measured.patience_s) < 0)
+        return -1;
+    start_all(w);
+    return 0;
+}
+
+static int receive_ports(struct agent_work *w, const uint8_t *body, size_t len)
+{
+    struct msg_ports_end m;
+
+    if (msg_read_ports_end(&m, body, len) < 0)
+        return -1;
+    if (w->common.ports)
+        task_ports_end(w->common.ports, m.round, m.error);
+    return 0;
+}
+
 /* The last order holds, as of a front end to which we have come back. */
 static int receive_meter(struct agent_work *w, const uint8_t *body, size_t len)
 {
@@ -285,6 +325,10 @@ int agent_work_receive(struct agent_work *w,
         return receive_run(w, body, len);
     if (type == MSG_METER)
         return receive_meter(w, body, len);
+    if (type == MSG_MEASURED)
+        return receive_all_measured(w, body, len);
+    if (type == MSG_PORTS)
+        return receive_ports(w, body, len);
     return type == MSG_OVER ? receive_program_over(w, body, len) : -1;
 }
 
@@ -315,12 +359,6 @@ int agent_work_directory(struct agent_work *w, const char *step)
     return 0;
 }
 
-void agent_work_measured(struct agent_work *w)
-{
-    w->common.measured = 1;
-    start_all(w);
-}
-
 void agent_work_hold(struct agent_work *w, int on)
 {
     for (size_t i = 0; i < w->n; i++)
@@ -340,6 +378,8 @@ int agent_work_stop(struct agent_work *w)
     if (!w)
         return 0;
     close_input(w);
+    task_ports_close(w->common.ports);
+    w->common.ports = NULL;
     for (size_t i = 0; i < w->n; i++)
         slot_stop(w->slot[i]);
     return w->common.running > 0;
@@ -350,6 +390,7 @@ void agent_work_close(struct agent_work *w)
     if (!w)
         return;
     destroy_slots(w);
+    task_ports_close(w->common.ports);
     close_input(w);
     scratch_close(&w->common.scratch);
     free(w->common.command.argv);

@@ -91,7 +91,15 @@ static void on_left(void *arg, const char *why, int culprit)
         stop_because(p, why, culprit);
 }
 
+static void on_feeder_listens(void *arg, int fd, const struct slice_message *m)
+{
+    const struct persistent *p = arg;
+
+    p->on->listens(p->arg, fd, m);
+}
+
 static const struct feeder_events feeder_events = {
+    .listens = on_feeder_listens,
     .idle = on_feeder_idle,
     .begun = on_begun,
     .printed = on_printed,

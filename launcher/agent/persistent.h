@@ -19,6 +19,8 @@ struct persistent;
 struct persistent_events {
     /* It asks for its first slice and there is none; what it brings along. */
     void (*idle)(void *arg, const struct msg_idle *idle);
+    /* It says where it listens, as feeder_events has it. */
+    void (*listens)(void *arg, int fd, const struct slice_message *m);
     /* What it has written to stdout for the slice at hand. */
     void (*output)(void *arg, const void *buf, size_t len);
     /* What it writes to stderr. */

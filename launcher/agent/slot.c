@@ -5,6 +5,7 @@
 #include "launcher/agent/places.h"
 #include "launcher/agent/returning.h"
 #include "launcher/agent/slice_meter.h"
+#include "launcher/agent/task_ports.h"
 #include "launcher/base/step_dir.h"
 #include "launcher/exec/execution.h"
 #include "launcher/exec/template.h"
@@ -385,6 +386,13 @@ static void on_program_idle(void *arg, const struct msg_idle *idle)
     slot_send(arg, MSG_IDLE, &out);
 }
 
+static void on_program_listens(void *arg, int fd, const struct slice_message *m)
+{
+    const struct slot *s = arg;
+
+    task_ports_take(s->common->ports, fd, m);
+}
+
 static void on_program_done(void *arg, const struct feeder_result *result)
 {
     struct slot *s = arg;
@@ -432,11 +440,30 @@ static void on_program_end(void *arg, const struct execution_end *end)
 
 static const struct persistent_events program_events = {
     .idle = on_program_idle,
+    .listens = on_program_listens,
     .output = on_slice_output,
     .err = on_slice_err,
     .done = on_program_done,
     .end = on_program_end,
 };
+
+/* Its number among those of all nodes; a node that has come back has none. */
+static int take_rank(const struct slot_common *c,
+                     struct execution_spec *spec,
+                     struct es_error *err)
+{
+    char **env = (char **)spec->envp, rank[40], ranks[40];
+    int rc = 0;
+
+    if (c->measured.ranks == 0)
+        return 0;
+    snprintf(rank, sizeof rank, "EVENSTEP_RANK=%u", c->measured.rank);
+    snprintf(ranks, sizeof ranks, "EVENSTEP_RANKS=%u", c->measured.ranks);
+    if (template_put(&env, rank) < 0 || template_put(&env, ranks) < 0)
+        rc = es_no_memory(err);
+    spec->envp = env;
+    return rc;
+}
 
 /* Of what is filled in for a slice, only node and slot are known. */
 static int start_program(struct slot *s, struct es_error *err)
@@ -445,6 +472,8 @@ static int start_program(struct slot *s, struct es_error *err)
     struct execution_spec spec = {0};
     int rc = fill_spec(s, &spec, &none, err);
 
+    if (rc == 0)
+        rc = take_rank(s->common, &spec, err);
     step_dir_local_name(s->socket, (int)getppid(), s->common->node);
     if (rc == 0)
         rc = persistent_start(&s->program, s->common->base, &spec, s->socket,
@@ -464,7 +493,8 @@ static void feed_program(struct slot *s)
 
     if (s->feeding || s->stopped || s->execution)
         return;
-    if (!s->program && (waits || (s->common->measured && !s->socket[0]))
+    if (!s->program
+        && (waits || (s->common->measured.ranks > 0 && !s->socket[0]))
         && start_program(s, &err) < 0)
         send_over(s, 126, err.what, strlen(err.what));
     t = take_first(s);

@@ -18,6 +18,7 @@
 struct event_base;
 struct place;
 struct slot;
+struct task_ports;
 struct throttle;
 
 /* What the slots of a node have in common. */
@@ -29,11 +30,12 @@ struct slot_common {
     struct msg_command command;      /* argv NULL: not there yet */
     struct msg_work work[WORKS_MAX]; /* works: other commands */
     size_t works;
-    struct msg_files files; /* that each slice makes; n may be 0 */
-    struct scratch scratch; /* where slices have folders of their own */
-    int paused;             /* start no command */
-    int measured;           /* all nodes are: a program may start */
-    size_t running;         /* commands and programs, of all slots */
+    struct msg_files files;       /* that each slice makes; n may be 0 */
+    struct scratch scratch;       /* where slices have folders of their own */
+    int paused;                   /* start no command */
+    struct msg_measured measured; /* ranks 0: not all nodes are yet */
+    struct task_ports *ports;     /* where programs listen; NULL: nobody asks */
+    size_t running;               /* commands and programs, of all slots */
     void (*send)(void *arg, enum protocol_type type, struct writer *w);
     void (*gone)(void *arg);  /* one of them has ended */
     void (*ended)(void *arg); /* likewise, and nothing has followed */

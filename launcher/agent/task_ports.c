@@ -123,6 +123,8 @@ struct task_ports *task_ports_open(const struct task_ports_setup *setup)
 /* 0, or why this one cannot wait. */
 static uint32_t judge(const struct task_ports *t, const struct slice_message *m)
 {
+    if (!t)
+        return ECONNABORTED;
     if (m->rank >= t->s.tasks)
         return EINVAL;
     if (m->port > UINT16_MAX)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * task_ports.h - gathers at which TCP ports the tasks of a step on this node
- * listen, as they say by evenstep_listen(), and tells the front end (PORTS of
+ * task_ports.h - gathers at which TCP ports the tasks of a step, or the program
+ * that stays alive, on this node listen, as they say by evenstep_listen(), and tells the front end (PORTS of
  * protocol.h) when all have; each is answered when the table of all nodes' tasks
  * is on this node, or there will be none.  A port at which nobody listens is told
  * to nobody.
@@ -32,7 +32,8 @@ struct task_ports_setup {
 
 /* NULL if memory ran out. */
 struct task_ports *task_ports_open(const struct task_ports_setup *setup);
-/* A task has sent LISTEN; its connection, fd, is ours from now on. */
+/* A task has sent LISTEN; its connection, fd, is ours from now on.  t NULL: there
+ * is no round that it could take part in (ECONNABORTED). */
 void task_ports_take(struct task_ports *t,
                      int fd,
                      const struct slice_message *m);

@@ -52,6 +52,10 @@ int evenstep_peer(uint32_t rank, struct evenstep_peer *peer);
  * other.  All tasks call it, each once, before they ask for their first slice;
  * if all call it again, all get the new ports.
  *
+ * The programs of `evenstep run --persistent` are tasks in this, one on a node:
+ * $EVENSTEP_RANK of $EVENSTEP_RANKS.  Before they have called it, they have no
+ * table.
+ *
  *     listen(fd, SOMAXCONN);
  *     if (evenstep_listen(port) < 0)
  *         err(1, "evenstep_listen");
@@ -63,10 +67,11 @@ int evenstep_peer(uint32_t rank, struct evenstep_peer *peer);
  *   EINVAL         there is no such port
  *   EADDRNOTAVAIL  nobody on this node listens at it, at the address of
  *                  evenstep_peer() or at any
- *   ENOENT         the program does not run under `srun --evenstep`
+ *   ENOENT         the program does not run under evenstep
  *   EBUSY          another process calls with the same rank
  *   ETIMEDOUT      some task of the step has not called
- *   ECONNABORTED   a node was lost, or has not got the table
+ *   ECONNABORTED   a node was lost, or has not got the table; or it is a program
+ *                  that was started anew, or late, under `evenstep run`
  *
  * or the errno of connecting to $EVENSTEP_SOCKET.  After the last two, later
  * calls of any task fail in the same way.

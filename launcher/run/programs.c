@@ -82,12 +82,25 @@ static void await(struct programs *p, const char *to_do, const char * not )
         (void)event_add(p->patience, &patience); /* else nobody is told */
 }
 
-void programs_await_start(struct programs *p)
+int programs_await_start(struct programs *p, uint32_t listen_s)
 {
-    struct writer w = {0};
+    size_t n = session_size(p->session);
+    struct writer *w = calloc(n, sizeof *w);
+    struct msg_measured m = {.patience_s = listen_s};
 
+    if (!w)
+        return -1;
     await(p, "call evenstep_next()", p->asked);
-    session_send_all(p->session, MSG_MEASURED, &w);
+    for (size_t i = 0; i < n; i++)
+        m.ranks += session_node(p->session, i)->present != 0;
+    for (size_t i = 0; i < n; i++)
+        if (session_node(p->session, i)->present) {
+            msg_write_measured(&w[i], &m);
+            m.rank++;
+        }
+    session_send_each(p->session, MSG_MEASURED, w, NULL);
+    free(w);
+    return 0;
 }
 
 void programs_await_end(struct programs *p)

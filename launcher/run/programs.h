@@ -32,10 +32,12 @@ void programs_clear(struct programs *p);
 /* This node's has asked for its first slice: 1 if it was the last of those that
  * were awaited.  It may come before it is. */
 int programs_asked(struct programs *p, size_t node);
-/* Tell all nodes that programs may start now, and await that the one of every
- * node that is present asks for a slice; nothing is missing if all have
- * already. */
-void programs_await_start(struct programs *p);
+/* Tell all nodes that programs may start now, numbered as connections_of_nodes()
+ * has them, and await that the one of every node that is present asks for a
+ * slice; nothing is missing if all have already.  listen_s: how long those that
+ * say where they listen wait for others, 0: nobody listens.  -1 if memory ran
+ * out. */
+int programs_await_start(struct programs *p, uint32_t listen_s);
 /* Tell them that there are no more, and await their end. */
 void programs_await_end(struct programs *p);
 /* Give up the nodes that have been awaited for longer, and were not stopped;

@@ -227,6 +227,7 @@ static void clear(struct run *r)
 {
     drain_stop(r->drain);
     metrics_cast_stop(&r->cast);
+    run_listening_stop(&r->listening);
     bringing_stop(&r->bringing);
     bring_list_clear(&r->to_bring);
     run_join_end(r);

@@ -279,6 +279,7 @@ void run_answers_message(
         || run_meter_message(&r->meter, node, type, body, len)
         || on_power(r, node, type, body, len)
         || run_energy_message(&r->energy, node, type, body, len)
+        || listening_table_message(&r->listening.table, node, type, body, len)
         || broadcast_message(&r->bringing.broadcast, node, type, body, len)
         || broadcast_message(&r->cast.broadcast, node, type, body, len)
         || on_qualification(r, node, type, body, len))

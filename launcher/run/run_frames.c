@@ -223,6 +223,7 @@ void run_frames_begin(struct run *r)
 {
     if (is_end_awaited(r))
         return;
+    listening_table_end(&r->listening.table);
     for (size_t i = 0; i < r->slots.nodes; i++)
         if (session_node(r->front.session, i)->present)
             run_slots_threads(r, i);

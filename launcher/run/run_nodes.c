@@ -26,8 +26,14 @@ static void begin_frames(void *arg)
     if (metrics_cast_check(&r->cast, &err) < 0)
         notice("warning: metrics.json: %s: %s", err.what, err.mend);
     r->phase = LOADING;
-    if (r->o->persistent && !r->o->dry_run)
-        programs_await_start(&r->programs);
+    if (r->o->persistent && !r->o->dry_run
+        && programs_await_start(
+               &r->programs, run_listening_start(&r->listening, r->front.base,
+                                                 r->front.session, r->config))
+               < 0) {
+        run_finish(r, es_no_memory(r->err));
+        return;
+    }
     if (r->programs.missing == 0)
         run_frames_begin(r);
 }
@@ -322,6 +328,7 @@ void run_nodes_lost(void *arg, size_t node, const char *why)
     else
         notice("%s is lost (%s): the other nodes do its part", name, why);
     run_power_lost(&r->power, node);
+    listening_table_lost(&r->listening.table, node, why);
     if (r->phase == QUALIFYING) {
         qualification_lost(&r->qualification, node);
         if (run_slots_lost(r, node) < 0)

@@ -27,6 +27,7 @@
 #include "launcher/run/report.h"
 #include "launcher/run/run_account.h"
 #include "launcher/run/run_energy.h"
+#include "launcher/run/run_listening.h"
 #include "launcher/run/run_meter.h"
 #include "launcher/run/run_options.h"
 #include "launcher/run/run_power.h"
@@ -82,8 +83,9 @@ struct run {
         uint32_t *each; /* one a node: slots */
         char *awaited;  /* likewise: its answer is */
         size_t missing;
-    } asked;                  /* how many slots it has */
-    struct programs programs; /* if they are persistent */
+    } asked;                        /* how many slots it has */
+    struct programs programs;       /* if they are persistent */
+    struct run_listening listening; /* likewise */
     struct distribution *distribution;
     struct receiving receiving;
     struct determination determination;

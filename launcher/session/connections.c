@@ -80,27 +80,55 @@ static int fill_table(int fd,
     return rc;
 }
 
+/* The table of those tasks: a file in memory, or -1. */
+static int make_file(const struct session *s,
+                     const struct step_layout *l,
+                     uint32_t tasks[],
+                     struct es_error *err)
+{
+    int fd = memfd_create("conntable", MFD_CLOEXEC);
+
+    memset(tasks, 0, session_size(s) * sizeof *tasks);
+    for (uint32_t i = 0; i < l->tasks; i++)
+        tasks[l->node_of[i]]++;
+    if (fd < 0) {
+        es_fail(err, ES_ENV, "free some memory", "no file in memory: %s",
+                strerror(errno));
+    } else if (fill_table(fd, s, l, err) < 0) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
 int connections_file(const struct session *s,
                      char *text,
                      uint32_t tasks[],
                      struct es_error *err)
 {
     struct step_layout l;
-    int fd = -1, rc = read_layout(&l, s, text, err);
+    int fd = -1;
 
-    memset(tasks, 0, session_size(s) * sizeof *tasks);
-    for (uint32_t i = 0; rc == 0 && i < l.tasks; i++)
-        tasks[l.node_of[i]]++;
-    if (rc == 0) {
-        fd = memfd_create("conntable", MFD_CLOEXEC);
-        rc = fd < 0 ? es_fail(err, ES_ENV, "free some memory",
-                              "no file in memory: %s", strerror(errno))
-                    : fill_table(fd, s, &l, err);
-    }
+    if (read_layout(&l, s, text, err) == 0)
+        fd = make_file(s, &l, tasks, err);
     step_layout_clear(&l);
-    if (rc == 0)
-        return fd;
-    if (fd >= 0)
-        close(fd);
-    return -1;
+    return fd;
+}
+
+int connections_of_nodes(const struct session *s,
+                         uint32_t tasks[],
+                         struct es_error *err)
+{
+    size_t n = session_size(s);
+    struct step_layout l = {.node_of = calloc(n, sizeof *l.node_of)};
+    int fd;
+
+    if (!l.node_of)
+        return out_of_memory(err);
+    for (size_t i = 0; i < n; i++)
+        if (session_node(s, i)->present)
+            l.node_of[l.tasks++] = (uint32_t)i;
+    fd = make_file(s, &l, tasks, err);
+    step_layout_clear(&l);
+    return fd;
 }

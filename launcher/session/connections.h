@@ -17,5 +17,10 @@ int connections_file(const struct session *s,
                      char *text,
                      uint32_t tasks[],
                      struct es_error *err);
+/* Likewise with a task on each node that is present, by the nodes' numbers: of
+ * programs that stay alive. */
+int connections_of_nodes(const struct session *s,
+                         uint32_t tasks[],
+                         struct es_error *err);
 
 #endif

@@ -22,7 +22,7 @@ static void forget_ports(struct listening_table *t)
         free((void *)(uintptr_t)t->at[i].port);
         t->at[i] = (struct conntable_listening){.port = NULL};
     }
-    t->missing = session_size(t->session);
+    t->missing = t->nodes;
 }
 
 static void tell(const struct listening_table *t,
@@ -55,7 +55,7 @@ static void name_missing(const struct listening_table *t, char out[NAMES_MAX])
     size_t n = session_size(t->session), named = 0, len = 0;
 
     for (size_t i = 0; i < n && named < NAMED_MAX; i++)
-        if (t->at[i].tasks == 0)
+        if (t->tasks[i] > 0 && t->at[i].tasks == 0)
             len += (size_t)snprintf(out + len, NAMES_MAX - len, "%s%s",
                                     named++ ? ", " : "",
                                     session_node(t->session, i)->name);
@@ -270,12 +270,12 @@ void listening_table_lost(struct listening_table *t,
                           size_t node,
                           const char *why)
 {
-    if (!t->session)
+    if (!t->session || t->tasks[node] == 0)
         return;
     t->lost++;
     if (t->in_broadcast) {
         broadcast_lost(&t->broadcast, node, why);
-    } else if (t->missing < session_size(t->session)) {
+    } else if (t->missing < t->nodes) {
         say_lost(session_node(t->session, node)->name);
         end_round(t, ECONNABORTED);
     }
@@ -304,13 +304,21 @@ int listening_table_start(struct listening_table *t,
                                   .patience_s = patience_s,
                                   .first = first,
                                   .tasks = tasks,
-                                  .missing = session_size(session),
                                   .fd = -1};
+    for (size_t i = 0; i < session_size(session); i++)
+        t->nodes += tasks[i] > 0;
+    t->missing = t->nodes;
     (void)step_dir_anywhere(t->destination, sizeof t->destination, step,
                             "conntable"); /* it is short */
     t->at = calloc(session_size(session), sizeof *t->at);
     t->ended = event_new(base, -1, 0, on_ended, t);
     return t->at && t->ended ? 0 : -1;
+}
+
+void listening_table_end(struct listening_table *t)
+{
+    if (t->session && !t->error && !t->in_broadcast)
+        end_round(t, ECONNABORTED);
 }
 
 void listening_table_stop(struct listening_table *t)

@@ -2,7 +2,8 @@
 /*
  * listening_table.h - the connection table of a step made again, with the ports
  * at which its tasks really listen: what the front end does of
- * evenstep_listen().
+ * evenstep_listen().  The programs of `evenstep run --persistent` are tasks, too,
+ * one on a node.
  *
  * When every node has told its tasks' ports (PORTS of protocol.h) the table is
  * brought to all in place of the first one, then all tasks are told that it is
@@ -25,7 +26,8 @@ struct listening_table { /* all zero: not started */
     int first;             /* the table of the nodes' ports; the caller's */
     const uint32_t *tasks; /* of the step on each node; the caller's */
     struct conntable_listening *at; /* one a node; tasks 0: it has not told */
-    size_t missing;                 /* nodes that have not */
+    size_t nodes;                   /* that have tasks */
+    size_t missing;                 /* of these, that have not */
     size_t lost;                    /* nodes that are */
     uint32_t round;
     uint32_t error; /* why there is no other round; 0: there may be */
@@ -40,8 +42,8 @@ struct listening_table { /* all zero: not started */
  * Start, once the first table is on every node.
  *
  *   first      a descriptor of it
- *   tasks      how many each node has
- *   step       the name of the step directory
+ *   tasks      how many each node has; 0: it has no part in this
+ *   step       the name of the step directory; {node} stands for the node's name
  *   patience   of the nodes, in seconds, for messages
  *
  * first and tasks must outlive t.  Returns 0, or -1 if memory ran out; t may be
@@ -66,6 +68,8 @@ void listening_table_lost(struct listening_table *t,
                           const char *why);
 /* One that was lost is back. */
 void listening_table_returned(struct listening_table *t);
+/* There are no more rounds; one whose table is on its way is the last. */
+void listening_table_end(struct listening_table *t);
 /* Forget it, before the session is closed. */
 void listening_table_stop(struct listening_table *t);
 

@@ -60,7 +60,10 @@
  *   PUT       front end  dir text, file text, content blob; with file ""
  *                        only the directory is made
  *   STORED    agent      errno u32              (answer to PUT)
- *   MEASURED  front end  -: every node is, and knows of it: a program may start
+ *   MEASURED  front end  rank u32, ranks u32, patience_s u32: every node is, and
+ *                        knows of it: a program that stays alive may start, with
+ *                        that number among so many; it may say where it listens
+ *                        (PORTS), if others may be waited for so long, not 0
  *   LEAVE     either     -: the agent is to leave, or leaves as it was told to
  *                        by SIGTERM
  *   TASKS     front end  dir text, tasks u32, patience_s u32: of a step on this
@@ -396,6 +399,10 @@ struct msg_tasks {
     uint32_t tasks;
     uint32_t patience_s; /* from the first who asks to the first slice; >= 1 */
 };
+struct msg_measured {
+    uint32_t rank, ranks;
+    uint32_t patience_s; /* of evenstep_listen(); 0: there is none */
+};
 struct msg_ports {
     uint32_t round;
     uint32_t missing, first; /* first is below NODE_TASKS_MAX */
@@ -538,6 +545,8 @@ void msg_write_linger(struct writer *w, const struct msg_linger *m);
 int msg_read_linger(struct msg_linger *m, const uint8_t *body, size_t len);
 void msg_write_tasks(struct writer *w, const struct msg_tasks *m);
 int msg_read_tasks(struct msg_tasks *m, const uint8_t *body, size_t len);
+void msg_write_measured(struct writer *w, const struct msg_measured *m);
+int msg_read_measured(struct msg_measured *m, const uint8_t *body, size_t len);
 void msg_write_ports(struct writer *w, const struct msg_ports *m);
 int msg_read_ports(struct msg_ports *m, const uint8_t *body, size_t len);
 void msg_write_ports_end(struct writer *w, const struct msg_ports_end *m);

@@ -313,6 +313,25 @@ int msg_read_tasks(struct msg_tasks *m, const uint8_t *body, size_t len)
     return finish(&r, m, sizeof *m);
 }
 
+void msg_write_measured(struct writer *w, const struct msg_measured *m)
+{
+    write_u32(w, m->rank);
+    write_u32(w, m->ranks);
+    write_u32(w, m->patience_s);
+}
+
+int msg_read_measured(struct msg_measured *m, const uint8_t *body, size_t len)
+{
+    struct reader r = reader_of(body, len);
+
+    m->rank = read_u32(&r);
+    m->ranks = read_u32(&r);
+    m->patience_s = read_u32(&r);
+    if (m->rank >= m->ranks)
+        r.bad = 1;
+    return finish(&r, m, sizeof *m);
+}
+
 void msg_write_ports(struct writer *w, const struct msg_ports *m)
 {
     write_u32(w, m->round);

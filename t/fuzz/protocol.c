@@ -136,6 +136,7 @@ static void blobs(const uint8_t *body, size_t len)
     struct msg_probed probed;
     struct msg_ports ports;
     struct msg_ports_end end;
+    struct msg_measured measured;
     struct msg_put put;
 
     if (msg_read_over(&over, body, len) == 0)
@@ -150,6 +151,9 @@ static void blobs(const uint8_t *body, size_t len)
         walk(probed.results, probed.len);
     }
     (void)msg_read_ports_end(&end, body, len);
+    if (msg_read_measured(&measured, body, len) == 0
+        && measured.rank >= measured.ranks)
+        abort();
     if (msg_read_ports(&ports, body, len) == 0) {
         if (ports.missing > NODE_TASKS_MAX || ports.len > 2 * NODE_TASKS_MAX)
             abort();

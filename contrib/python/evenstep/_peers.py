@@ -24,7 +24,8 @@ _MEANS = {
     errno.EADDRNOTAVAIL: "nobody on this node listens at that port, at an address that others reach",
     errno.EBUSY: "another process calls with the same rank",
     errno.ETIMEDOUT: "not all tasks have called evenstep.listen()",
-    errno.ECONNABORTED: "a node was lost, or has not got the table of the ports",
+    errno.ECONNABORTED: "a node was lost, or has not got the table of the ports; or this "
+    "process was started after the first frame had begun",
     errno.EBADMSG: "the connection table is damaged, or of another version",
 }
 
@@ -69,7 +70,8 @@ def listen(port: int) -> List[Peer]:
 
     Returns how all are reached, by rank.  A port of 0 says that this one listens
     nowhere.  All tasks call it before they ask for their first slice; if all call it
-    again, all get the new ports.  OSError as evenstep_listen() of libevenstep(3) has
+    again, all get the new ports.  Under `evenstep run --persistent` there is one on
+    a node, and os.environ["EVENSTEP_RANK"] is its rank.  OSError as evenstep_listen() of libevenstep(3) has
     it: ETIMEDOUT if some task has not called, ECONNABORTED if a node was lost.
     """
     if not 0 <= port <= 65535:

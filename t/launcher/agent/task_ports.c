@@ -165,6 +165,16 @@ static void test_refused(void)
     end();
 }
 
+static void test_none(void)
+{
+    begin(60);
+    task_ports_close(ports);
+    ports = NULL;
+    call(0, 0, 1);
+    is_int(answer(0), ECONNABORTED, "there is no round: told at once");
+    end();
+}
+
 static void test_death(void)
 {
     begin(60);
@@ -230,6 +240,7 @@ int main(void)
     base = event_base_new();
     test_round();
     test_refused();
+    test_none();
     test_death();
     test_patience();
     test_away();

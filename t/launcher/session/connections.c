@@ -42,6 +42,30 @@ static int make(const char *layout, uint32_t tasks[], struct es_error *err)
     return fd;
 }
 
+static void test_nodes(void)
+{
+    struct es_error err = {0};
+    struct conntable table;
+    struct conntable_entry e;
+    uint32_t tasks[SESSION_NODES] = {9, 9, 9};
+    static uint8_t bytes[4096];
+    ssize_t n;
+    int fd;
+
+    prepare();
+    session.node[1].present = 0;
+    fd = connections_of_nodes(&session, tasks, &err);
+    ok(fd >= 0 && tasks[0] == 1 && tasks[1] == 0 && tasks[2] == 1,
+       "a task on each node that is present");
+    n = read(fd, bytes, sizeof bytes);
+    ok(conntable_read(&table, "x", bytes, (size_t)n, CONNTABLE_DIGEST, &err)
+               == 0
+           && table.tasks == 2 && conntable_lookup(&table, 1, &e) == 0
+           && e.node == 2 && e.local_rank == 0 && e.adapter.ip[15] == 2,
+       "numbered in their order");
+    close(fd);
+}
+
 static void test_good(void)
 {
     static const uint32_t node_of[] = {2, 0, 0, 2, 2};
@@ -129,6 +153,7 @@ static void test_no_memory(void)
 int main(void)
 {
     test_good();
+    test_nodes();
     test_bad();
     test_no_memory();
     return done();

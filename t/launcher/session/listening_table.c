@@ -243,6 +243,42 @@ static void test_lost(void)
     end();
 }
 
+/* One that has no program, and the end of it all. */
+static void test_programs(void)
+{
+    static const uint32_t one_out[SESSION_NODES] = {2, 2, 1, 0};
+    static const struct config_bcast config = {.small = 65536};
+    size_t sent;
+
+    session_make(&session);
+    if (listening_table_start(&table, base, &session, &config, first, one_out,
+                              "1.0", 7)
+        < 0)
+        bail("no memory");
+    listening_table_lost(&table, 3, "it has left");
+    tell(0, 0, 10, 0);
+    tell(1, 0, 10, 0);
+    is_int((intmax_t)session.bytes, 0, "who has no part in it may be lost");
+    tell(1, 0, 10, 2);
+    ok(all_told(0, ETIMEDOUT), "and is not waited for");
+    end();
+    begin();
+    listening_table_end(&table);
+    ok(all_told(0, ECONNABORTED), "there are no more rounds: all hear so");
+    sent = session.sent[2];
+    tell(2, 1, 10, 0);
+    is_int((intmax_t)session.sent[2], (intmax_t)sent + 1,
+           "and who calls all the same, once more");
+    end();
+    begin();
+    bring(0);
+    listening_table_end(&table);
+    for (size_t i = 0; i < SESSION_NODES; i++)
+        done_with(i, 0);
+    ok(all_told(0, 0), "a table that is on its way still comes");
+    end();
+}
+
 static void test_bad(void)
 {
     begin();
@@ -268,6 +304,7 @@ int main(void)
     test_rounds();
     test_late();
     test_lost();
+    test_programs();
     test_bad();
     event_base_free(base);
     close(first);

@@ -32,6 +32,7 @@ union any {
     struct msg_idle idle;
     struct msg_ports ports;
     struct msg_ports_end ports_end;
+    struct msg_measured measured;
     struct msg_over over;
     struct msg_slots slots;
     struct msg_slotted slotted;
@@ -67,6 +68,7 @@ enum which {
     IDLE,
     PORTS,
     PORTS_END,
+    MEASURED,
     OVER,
     SLOTS,
     SLOTTED,
@@ -77,11 +79,12 @@ enum which {
 };
 
 static const char *const names[KINDS] = {
-    "HERE",    "FENCE",     "READY",   "PEER",     "PROBE",  "PROBED",  "RING",
-    "RANG",    "KEEP_RING", "COMMAND", "RUN",      "OUTPUT", "DONE",    "PUT",
-    "FILES",   "FILE",      "MONITOR", "PROGRESS", "POWER",  "LIMITED", "METER",
-    "METERED", "TASKS",     "IDLE",    "PORTS",    "PORTS",  "OVER",    "SLOTS",
-    "SLOTTED", "COMMENT",   "STORED",  "LIMIT"};
+    "HERE",    "FENCE",   "READY",     "PEER",    "PROBE",   "PROBED",
+    "RING",    "RANG",    "KEEP_RING", "COMMAND", "RUN",     "OUTPUT",
+    "DONE",    "PUT",     "FILES",     "FILE",    "MONITOR", "PROGRESS",
+    "POWER",   "LIMITED", "METER",     "METERED", "TASKS",   "IDLE",
+    "PORTS",   "PORTS",   "MEASURED",  "OVER",    "SLOTS",   "SLOTTED",
+    "COMMENT", "STORED",  "LIMIT"};
 
 static int decode(enum which k, union any *m, const uint8_t *body, size_t len)
 {
@@ -138,6 +141,8 @@ static int decode(enum which k, union any *m, const uint8_t *body, size_t len)
         return msg_read_ports(&m->ports, body, len);
     case PORTS_END:
         return msg_read_ports_end(&m->ports_end, body, len);
+    case MEASURED:
+        return msg_read_measured(&m->measured, body, len);
     case OVER:
         return msg_read_over(&m->over, body, len);
     case SLOTS:
@@ -178,6 +183,7 @@ static const struct msg_file a_file = {
 static const struct msg_ports some_ports = {
     1, 0, 0, (const uint8_t *)"\x10\x11\xff\xff", 4};
 static const struct msg_ports_end an_end = {1, 110};
+static const struct msg_measured a_start = {6, 7, 300};
 static const struct msg_tasks some_tasks = {"17.2", NODE_TASKS_MAX, 300};
 static const struct msg_idle an_idle = {UINT64_MAX, 20, 1};
 static const struct msg_slots some_slots = {SLOTS_CORES, 0, 2};
@@ -262,6 +268,9 @@ static void write_sound_work(enum which k, struct writer *w)
         break;
     case PORTS_END:
         msg_write_ports_end(w, &an_end);
+        break;
+    case MEASURED:
+        msg_write_measured(w, &a_start);
         break;
     case OVER:
         msg_write_over(w, &an_over);
@@ -610,6 +619,15 @@ static void test_values_of_programs(void)
     ok(msg_read_ports_end(&m.ports_end, w.buf, w.len) == 0
            && m.ports_end.round == 1 && m.ports_end.error == 110,
        "so does the end of a round of them");
+    writer_clear(&w);
+    w = sound(MEASURED);
+    ok(msg_read_measured(&m.measured, w.buf, w.len) == 0 && m.measured.rank == 6
+           && m.measured.ranks == 7 && m.measured.patience_s == 300,
+       "and what a program that stays alive begins with");
+    writer_clear(&w);
+    msg_write_measured(&w, &(struct msg_measured){.rank = 7, .ranks = 7});
+    is_int(msg_read_measured(&m.measured, w.buf, w.len), -1,
+           "an eighth of seven is refused");
     writer_clear(&w);
     for (size_t i = 0; i < sizeof bad_ports / sizeof bad_ports[0]; i++) {
         msg_write_ports(&w, &bad_ports[i].m);
