@@ -15,10 +15,10 @@
  */
 #include "launcher/base/options.h"
 #include "launcher/base/step_dir.h"
-#include "launcher/base/step_env.h"
 #include "launcher/command/attend_libs.h"
 #include "launcher/command/attend_options.h"
 #include "launcher/command/lost_agents.h"
+#include "launcher/command/step_files.h"
 #include "launcher/command/step_power.h"
 #include "launcher/command/step_report.h"
 #include "launcher/commands.h"
@@ -63,16 +63,15 @@ struct attend {
     struct qualification qualification;
     struct node_history node_history; /* of the job's nodes */
     struct config_profile profile;    /* `auto` */
-    uint32_t *tasks;             /* how many of the step are on each node */
+    struct step_files files;
     struct policy_option policy; /* for slices of the tasks */
     struct iteration iteration;
     struct step_power power;
     struct energy_watch *energy;
     struct step_report report;
     struct lost_agents lost;
-    char libs[LIBS_LIST_MAX]; /* folders of libraries that came, "a:b" */
+    char libs[LIBS_LIST_MAX]; /* for the files */
     size_t copied;            /* inputs that are on every node */
-    size_t unstored;          /* files that nodes have not confirmed yet */
     int told;                 /* all files for the nodes have been sent */
     int said;                 /* the line to the plugin has been written */
 };
@@ -115,93 +114,9 @@ static void give_up(struct attend *a)
 
 /* --- what every node is given --------------------------------------------- */
 
-static void step_name(const struct attend *a, char *name, size_t size)
-{
-    snprintf(name, size, "%u.%u", a->o->job, a->o->step);
-}
-
-static void write_file(const struct attend *a,
-                       struct writer *w,
-                       const char *file,
-                       const char *text)
-{
-    struct msg_put m = {.content = (const uint8_t *)text, .len = strlen(text)};
-
-    step_name(a, m.dir, sizeof m.dir);
-    snprintf(m.file, sizeof m.file, "%s", file);
-    msg_write_put(w, &m);
-}
-
-/* On all nodes; each answers. */
-static void make_directories(struct attend *a)
-{
-    struct writer w = {0};
-
-    write_file(a, &w, "", "");
-    a->unstored += session_size(a->front.session);
-    session_send_all(a->front.session, MSG_PUT, &w);
-}
-
-/* A node's tasks may ask for slices. */
-static void write_tasks(const struct attend *a, struct writer *w, size_t node)
-{
-    struct msg_tasks m = {.tasks = a->tasks[node],
-                          .patience_s = (uint32_t)a->config.step_patience_s};
-
-    step_name(a, m.dir, sizeof m.dir);
-    msg_write_tasks(w, &m);
-}
-
-static void put_tasks(struct attend *a, size_t node)
-{
-    struct writer w = {0};
-
-    write_tasks(a, &w, node);
-    a->unstored++;
-    session_send(a->front.session, node, MSG_TASKS, &w);
-}
-
-static void write_environ(const struct attend *a,
-                          struct writer *w,
-                          double share)
-{
-    char text[160 + LIBS_LIST_MAX];
-
-    snprintf(text, sizeof text,
-             "EVENSTEP_SHARE=%.6f\n"
-             "EVENSTEP_NODE_COUNT=%zu\n"
-             "EVENSTEP_METER=%s\n" STEP_ENV_LIBS "=%s\n",
-             share, session_size(a->front.session),
-             step_meter_name(a->config.step_meter), a->libs);
-    write_file(a, w, STEP_ENV, text);
-}
-
-/* What each is to have of its own goes to all at once. */
-static int put_own(struct attend *a)
-{
-    const struct qualification *q = &a->qualification;
-    struct writer *tasks = calloc(q->n, sizeof *tasks),
-                  *own = calloc(q->n, sizeof *own);
-    int rc = -1;
-
-    for (size_t i = 0; tasks && own && i < q->n; i++) {
-        write_tasks(a, &tasks[i], i);
-        write_environ(a, &own[i], q->metric[i].JL / 100);
-    }
-    if (tasks && own) {
-        a->unstored += 2 * q->n;
-        session_send_each(a->front.session, MSG_TASKS, tasks, NULL);
-        session_send_each(a->front.session, MSG_PUT, own, NULL);
-        rc = 0;
-    }
-    free(tasks);
-    free(own);
-    return rc;
-}
-
 static void say_if_ready(struct attend *a)
 {
-    if (a->unstored > 0 || !a->told || a->said)
+    if (a->files.unstored > 0 || !a->told || a->said)
         return;
     tell_plugin(a, "ready", NULL, "");
     job_nodes_keep(&a->qualification);
@@ -215,19 +130,17 @@ static void on_metrics(void *arg)
         give_up(a);
         return;
     }
-    a->unstored--;
+    a->files.unstored--;
     say_if_ready(a);
 }
 
 static void bring_metrics(struct attend *a)
 {
-    char step[32];
-
-    step_name(a, step, sizeof step);
-    a->unstored++;
+    a->files.unstored++;
     a->broadcast = &a->metrics.broadcast;
     if (metrics_cast_start(&a->metrics, a->front.base, &a->qualification,
-                           &a->config.bcast, step, on_metrics, a, a->err)
+                           &a->config.bcast, a->files.step, on_metrics, a,
+                           a->err)
         < 0)
         give_up(a);
 }
@@ -236,7 +149,7 @@ static void qualified(struct attend *a)
 {
     const struct qualification *q = &a->qualification;
 
-    if (put_own(a) < 0) {
+    if (step_files_put_own(&a->files, q) < 0) {
         es_no_memory(a->err);
         give_up(a);
         return;
@@ -365,12 +278,9 @@ static void on_next(evutil_socket_t fd, short what, void *arg)
 /* From now on tasks may say where they listen. */
 static int hear_listening(struct attend *a)
 {
-    char step[32];
-
-    step_name(a, step, sizeof step);
     if (listening_table_start(&a->listening, a->front.base, a->front.session,
-                              &a->config.bcast, a->table_fd, a->tasks, step,
-                              a->config.step_patience_s)
+                              &a->config.bcast, a->table_fd, a->files.tasks,
+                              a->files.step, a->config.step_patience_s)
         == 0)
         return 0;
     es_no_memory(a->err);
@@ -390,24 +300,23 @@ static void on_table(void *arg)
 
 static void bring_table(struct attend *a)
 {
-    char step[32];
+    struct step_files *f = &a->files;
 
-    a->tasks = calloc(session_size(a->front.session), sizeof *a->tasks);
-    if (!a->tasks)
+    f->session = a->front.session;
+    f->tasks = calloc(session_size(f->session), sizeof *f->tasks);
+    if (!f->tasks)
         es_no_memory(a->err);
     else
-        a->table_fd =
-            connections_file(a->front.session, a->layout, a->tasks, a->err);
+        a->table_fd = connections_file(f->session, a->layout, f->tasks, a->err);
     if (a->table_fd < 0) {
         give_up(a);
         return;
     }
-    make_directories(a);
+    step_files_make_directories(f);
     snprintf(a->table_path, sizeof a->table_path, "/proc/self/fd/%d",
              a->table_fd);
-    step_name(a, step, sizeof step);
     (void)step_dir_anywhere(a->table_destination, sizeof a->table_destination,
-                            step, "conntable"); /* it is short */
+                            f->step, "conntable"); /* it is short */
     a->wish.source = a->table_path;
     a->wish.destination = a->table_destination;
     copy(a, &a->table, NULL, on_table);
@@ -423,7 +332,7 @@ static void on_ready(void *arg)
 
 static void on_stored(struct attend *a, size_t node, uint32_t why)
 {
-    a->unstored--;
+    a->files.unstored--;
     if (why) {
         es_fail(a->err, ES_ENV, "see that there is room in it on the node",
                 "%s: no step directory in /dev/shm: %s",
@@ -453,7 +362,7 @@ static void on_message(
         && qualification_message(&a->qualification, node, type, body, len)) {
         if (a->qualification.missing == 0)
             qualified(a);
-    } else if (type == MSG_STORED && a->unstored > 0
+    } else if (type == MSG_STORED && a->files.unstored > 0
                && msg_read_u32(&why, body, len) == 0) {
         on_stored(a, node, why);
     } else if (a->said && a->iteration.n > 0) {
@@ -489,7 +398,7 @@ static void on_returned(void *arg, size_t node)
         steering_returned(a->power.steering, node);
     listening_table_returned(&a->listening);
     lost_agents_returned(&a->lost, node);
-    put_tasks(a, node);
+    step_files_put_tasks(&a->files, node);
     iteration_returned(&a->iteration, node);
 }
 
@@ -614,6 +523,16 @@ static int check_inputs(struct attend *a)
                            : 0;
 }
 
+static void name_files(struct attend *a)
+{
+    struct step_files *f = &a->files;
+
+    snprintf(f->step, sizeof f->step, "%u.%u", a->o->job, a->o->step);
+    f->patience_s = (uint32_t)a->config.step_patience_s;
+    f->meter = a->config.step_meter;
+    f->libs = a->libs;
+}
+
 static int start(struct attend *a)
 {
     if (config_load(&a->config, a->o->config, a->err) < 0)
@@ -626,6 +545,7 @@ static int start(struct attend *a)
         || check_inputs(a) < 0)
         return -1;
     a->wish = broadcast_wish(&a->config.bcast, 0);
+    name_files(a);
     if (front_begin(&a->front, a->err) < 0)
         return -1;
     a->on_stdin =
@@ -654,7 +574,7 @@ static void clear(struct attend *a)
     free(a->layout);
     front_close(&a->front);
     iteration_clear(&a->iteration);
-    free(a->tasks);
+    free(a->files.tasks);
     step_power_stop(&a->power);
     lost_agents_stop(&a->lost);
     step_report_stop(&a->report);

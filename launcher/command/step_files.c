@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/command/step_files.h"
+#include "launcher/base/step_dir.h"
+#include "launcher/base/step_env.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* STEP_ENV of a node, all but the folders of libraries. */
+#define ENVIRON_MAX 160
+
+static void write_file(const struct step_files *f,
+                       struct writer *w,
+                       const char *file,
+                       const char *text)
+{
+    struct msg_put m = {.content = (const uint8_t *)text, .len = strlen(text)};
+
+    snprintf(m.dir, sizeof m.dir, "%s", f->step);
+    snprintf(m.file, sizeof m.file, "%s", file);
+    msg_write_put(w, &m);
+}
+
+void step_files_make_directories(struct step_files *f)
+{
+    struct writer w = {0};
+
+    write_file(f, &w, "", "");
+    f->unstored += session_size(f->session);
+    session_send_all(f->session, MSG_PUT, &w);
+}
+
+static void write_tasks(const struct step_files *f,
+                        struct writer *w,
+                        size_t node)
+{
+    struct msg_tasks m = {.tasks = f->tasks[node], .patience_s = f->patience_s};
+
+    snprintf(m.dir, sizeof m.dir, "%s", f->step);
+    msg_write_tasks(w, &m);
+}
+
+void step_files_put_tasks(struct step_files *f, size_t node)
+{
+    struct writer w = {0};
+
+    write_tasks(f, &w, node);
+    f->unstored++;
+    session_send(f->session, node, MSG_TASKS, &w);
+}
+
+static void write_environ(const struct step_files *f,
+                          struct writer *w,
+                          double share)
+{
+    char text[ENVIRON_MAX + LIBS_LIST_MAX];
+
+    snprintf(text, sizeof text,
+             "EVENSTEP_SHARE=%.6f\n"
+             "EVENSTEP_NODE_COUNT=%zu\n"
+             "EVENSTEP_METER=%s\n" STEP_ENV_LIBS "=%s\n",
+             share, session_size(f->session), step_meter_name(f->meter),
+             f->libs);
+    write_file(f, w, STEP_ENV, text);
+}
+
+int step_files_put_own(struct step_files *f, const struct qualification *q)
+{
+    struct writer *tasks = calloc(q->n, sizeof *tasks),
+                  *own = calloc(q->n, sizeof *own);
+    int rc = -1;
+
+    for (size_t i = 0; tasks && own && i < q->n; i++) {
+        write_tasks(f, &tasks[i], i);
+        write_environ(f, &own[i], q->metric[i].JL / 100);
+    }
+    if (tasks && own) {
+        f->unstored += 2 * q->n;
+        session_send_each(f->session, MSG_TASKS, tasks, NULL);
+        session_send_each(f->session, MSG_PUT, own, NULL);
+        rc = 0;
+    }
+    free(tasks);
+    free(own);
+    return rc;
+}
