@@ -85,6 +85,7 @@ void distribution_destroy(struct distribution *d)
         cost_destroy(d->cost[t]);
     free(d->overlap);
     free(d->both_ns);
+    mailing_clear(&d->runs);
     free(d);
 }
 

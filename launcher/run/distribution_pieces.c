@@ -139,7 +139,13 @@ static void send_run(struct distribution *d,
     memcpy(run.label, frame->label, sizeof run.label);
     memcpy(run.work, frame->work, sizeof run.work);
     msg_write_run(&w, &run);
-    session_send(d->session, d->slots->node[p->node], MSG_RUN, &w);
+    if (d->lines) { /* behind its text */
+        session_send(d->session, d->slots->node[p->node], MSG_RUN, &w);
+        return;
+    }
+    if (!d->runs.session)
+        mailing_begin(&d->runs, d->session, MSG_RUN, MAILING_FEW);
+    mailing_add(&d->runs, d->slots->node[p->node], &w);
 }
 
 static int send_piece(struct distribution *d,
@@ -174,14 +180,15 @@ int distribution_send_all(struct distribution *d,
                           struct es_error *err)
 {
     const struct dispatch_piece *p;
+    int rc = 0;
 
     if (fed == DISPATCH_NOBODY)
         return es_fail(err, ES_ENV, "see the messages above",
                        "no node is left to work");
     if (fed < 0)
         return es_no_memory(err);
-    while ((p = dispatch_next(w->dispatch)) != NULL)
-        if (send_piece(d, w, p, err) < 0)
-            return -1;
-    return 0;
+    while (rc == 0 && (p = dispatch_next(w->dispatch)) != NULL)
+        rc = send_piece(d, w, p, err);
+    mailing_send(&d->runs);
+    return rc;
 }

@@ -14,6 +14,7 @@
 
 #include "launcher/run/distribution.h"
 #include "launcher/run/job_load_adjuster.h"
+#include "launcher/session/mailing.h"
 #include "pmix_bcast/clock.h"
 
 #include <math.h>
@@ -49,12 +50,13 @@ struct distribution {
     int64_t begun_ns;    /* when the run's first frame was */
     int64_t answered_ns; /* when the last piece was */
     /* One a slot; NULL: no slot may begin its next piece before its last. */
-    char *overlap;    /* may it? */
-    int64_t *both_ns; /* when it did last */
-    int64_t end_ns;   /* of all that is sent; INT64_MAX: none */
-    int only_plans;   /* nothing is sent */
-    int speculates;   /* what is late is done twice at once */
-    size_t types;     /* of work: each has dispatchers and costs of its own */
+    char *overlap;       /* may it? */
+    int64_t *both_ns;    /* when it did last */
+    int64_t end_ns;      /* of all that is sent; INT64_MAX: none */
+    int only_plans;      /* nothing is sent */
+    struct mailing runs; /* that are to be sent; begun with the first of them */
+    int speculates;      /* what is late is done twice at once */
+    size_t types; /* of work: each has dispatchers and costs of its own */
     struct cost *cost[WORK_TYPES_MAX];
 };
 

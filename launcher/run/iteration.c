@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/run/iteration.h"
 #include "launcher/base/notice.h"
+#include "launcher/session/mailing.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -54,24 +55,33 @@ void iteration_clear(struct iteration *it)
     memset(it, 0, sizeof *it);
 }
 
-static void send_over(const struct iteration *it, size_t node, uint32_t error)
+static struct writer write_over(uint32_t error)
 {
     const struct msg_over over = {.error = error};
     struct writer w = {0};
 
     msg_write_over(&w, &over);
+    return w;
+}
+
+static void send_over(const struct iteration *it, size_t node, uint32_t error)
+{
+    struct writer w = write_over(error);
+
     session_send(it->session, node, MSG_OVER, &w);
 }
 
 /* No task gets a slice any more: 0, or an errno that tells why. */
 static void end(struct iteration *it, uint32_t error)
 {
+    struct writer w;
+
     if (it->over)
         return;
     it->over = 1;
     it->error = error;
-    for (size_t i = 0; i < it->n; i++)
-        send_over(it, i, error);
+    w = write_over(error);
+    session_send_all(it->session, MSG_OVER, &w);
 }
 
 /* Tasks have waited for their first slice for too long: whose fault is it? */
@@ -93,12 +103,15 @@ static void blame(const struct iteration *it)
 /* Cut these units over the nodes that are there; -1: there are none. */
 static int begin_round(struct iteration *it, const struct slice *units)
 {
+    struct mailing runs;
+
     it->missing = 0;
     if (shares_cut(units->begin, units->end, 1, it->adjuster.load, it->cut,
                    it->n)
         < 0)
         return -1;
     it->round++;
+    mailing_begin(&runs, it->session, MSG_RUN, 0);
     for (size_t i = 0; i < it->n; i++) {
         struct msg_run run = {.id = it->round,
                               .frame = it->frame,
@@ -111,8 +124,10 @@ static int begin_round(struct iteration *it, const struct slice *units)
             continue; /* its load is 0 */
         it->missing++;
         msg_write_run(&w, &run);
-        session_send(it->session, i, MSG_RUN, &w);
+        mailing_add(&runs, i, &w);
     }
+    mailing_send(&runs);
+    mailing_clear(&runs);
     it->running = 1;
     return 0;
 }

@@ -35,6 +35,7 @@
 
 /* --- limits --------------------------------------------------------------- */
 
+/* With the next mailing. */
 static void ask_meter(struct steering *s, size_t i)
 {
     struct writer w = {0};
@@ -43,7 +44,7 @@ static void ask_meter(struct steering *s, size_t i)
     s->node[i].asked = s->node[i].wanted;
     s->node[i].is_asked = 1;
     s->asked++;
-    session_send(s->session, i, MSG_LIMIT, &w);
+    mailing_add(&s->limits, i, &w);
 }
 
 static void begin_round(struct steering *s)
@@ -107,6 +108,7 @@ static void raise_limits(struct steering *s)
         rack_power_give(s->racks, i, more);
         ask_meter(s, i);
     }
+    mailing_send(&s->limits);
 }
 
 static void lower_limits(struct steering *s)
@@ -115,6 +117,7 @@ static void lower_limits(struct steering *s)
         if (steering_can_set(&s->node[i])
             && s->node[i].wanted < s->node[i].power.limit)
             ask_meter(s, i);
+    mailing_send(&s->limits);
 }
 
 /* Whenever all that was asked for is confirmed, or will never be. */
@@ -141,6 +144,7 @@ static void limit_all(struct steering *s, int on)
         if (steering_can_set(w) && !w->is_asked && w->power.limit != w->wanted)
             ask_meter(s, i);
     }
+    mailing_send(&s->limits);
 }
 
 /* Now that there is something to go by. */
@@ -290,8 +294,10 @@ static void receive_power(struct steering *s,
     w->is_settable = m->limit > 0;
     if (w->is_settable && s->moved_ns == 0)
         s->moved_ns = clock_ns();
-    if (steering_can_set(w) && s->is_limiting)
+    if (steering_can_set(w) && s->is_limiting) {
         ask_meter(s, i);
+        mailing_send(&s->limits);
+    }
     if (w->is_settable || s->told_off)
         return;
     s->told_off = 1;
@@ -478,6 +484,7 @@ struct steering *steering_start(struct session *session,
                                   .bound = config->bound,
                                   .band = config->band,
                                   .gain = config->gain};
+    mailing_begin(&s->limits, session, MSG_LIMIT, MAILING_FEW);
     s->round_ns = FIRST_ROUND;
     s->still_ns = STILL_NS;
     begin_round(s);
@@ -491,6 +498,7 @@ void steering_stop(struct steering *s)
 {
     if (!s)
         return;
+    mailing_clear(&s->limits);
     free(s->node);
     free(s->power);
     free(s->need);

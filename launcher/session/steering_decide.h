@@ -11,6 +11,7 @@
 #define LAUNCHER_SESSION_STEERING_DECIDE_H
 
 #include "launcher/session/iterations.h"
+#include "launcher/session/mailing.h"
 #include "launcher/session/meter_window.h"
 #include "launcher/session/session.h"
 #include "policy/power.h"
@@ -48,6 +49,7 @@ struct steering {
     struct power_response response;
     struct rack_power *racks;
     void *room;
+    struct mailing limits;            /* LIMIT orders that are to be sent */
     int64_t round_ns, round_began_ns; /* the last round's length */
     size_t asked;                     /* limits that are not confirmed */
     size_t known;                     /* nodes whose speed is, in this round */

@@ -18,7 +18,8 @@ static struct {
 } got[NODES];
 static char seen[UNITS]; /* how often each unit of the frame was given */
 static int dropped;
-static const struct node named[NODES] = {{.name = "n0"}, {.name = "n1"}};
+static const struct node named[NODES] = {
+    {.name = "n0", .present = 1}, {.name = "n1", .present = 1}, {.present = 1}};
 static struct metric metric[NODES];
 static struct policy_option policy;
 static const struct profile profile = {.influence = {[ELEMENT_C] = 1}};
