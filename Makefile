@@ -139,6 +139,7 @@ mpi_src := \
   launcher/libevenstep/mpi_wrap.c \
   launcher/libevenstep/omp_gomp.c \
   launcher/libevenstep/omp_tool.c \
+  launcher/libevenstep/team_thread.c \
   launcher/libevenstep/thread_time.c \
   policy/lending.c
 

@@ -35,6 +35,7 @@ limits_of_tasks() {
 		sleep 0.1
 	done 2>&- | sort -u
 }
+no_thread_groups() { ! ls -d "$groups"/n0/evenstep-power-*/task-*/evenstep-thread-* 2>&-; }
 no_limits() { quotas_at_once && test "$(grep -cx -e -1 got)" = 3; }
 begin() { # srun's words...: in the background, until its first region is told
 	rm -f out
@@ -48,6 +49,7 @@ test_expect_success 'up: a node of 80 %; Open MPI programs, one with meters, one
 	mpicc -O1 -I"$EVENSTEP_SRC" -o regions "$EVENSTEP_SRC/t/programs/regions.c" -L"$B" -Wl,-rpath,"$B" -levenstep &&
 	mpicc -O1 -o uneven "$EVENSTEP_SRC/t/programs/uneven.c" &&
 	gcc -O1 -D_GNU_SOURCE -pthread -I"$EVENSTEP_SRC" -o pinned "$EVENSTEP_SRC/t/programs/pinned.c" -L"$B" -Wl,-rpath,"$B" -levenstep &&
+	mpicc -O1 -fopenmp -D_GNU_SOURCE -o omp_mpi "$EVENSTEP_SRC/t/programs/omp_pinned.c" &&
 	testbed_up --nodes 1 --speeds 80 --plugin "$B/evenstep.so" --plugin-args "launcher=$bin/evenstep config=$conf" &&
 	mkdir "$bin" && ln -s "$B/evenstep" "$B/evenstep-power" "$B/libevenstep-mpi.so" "$bin" &&
 	printf "power {\n start = 1\n floor = 0.25\n}\n" >"$conf" &&
@@ -85,6 +87,15 @@ test_expect_success V1 'kill -9 of the agent: the threads are put back while the
 test_expect_success V1 'kill -9 of the guard of threads: the step goes on, and the next one cleans the node' '
 	begin -n1 ./pinned 100000 50 1,1.6 && wait_for 60 is_divided 0.57 0.66; code=$?; cat got; test $code = 0 &&
 	kill -KILL $(guards) && wait_for 60 no_guards && kill -0 $step && on_ctl srun --overlap -N1 --evenstep-power=pair true && wait_for 60 no_groups && kill -0 $step && on_ctl scancel -u root && { wait "$step" || true; } && nothing_left
+'
+test_expect_success V1 'an unchanged MPI program with two pinned OpenMP threads, 1 : 1.6: likewise' '
+	begin -n1 --evenstep-meter=mpi env OMP_PROC_BIND=true ./omp_mpi regions 100000 50 1,1.6 && wait_for 60 is_divided 0.57 0.66; code=$?; cat got; test $code = 0 && end
+'
+test_expect_success V1 'as its teams are nested, its threads are put back' '
+	begin -n1 --evenstep-meter=mpi env OMP_PROC_BIND=true ./omp_mpi later 120 50 1,1.6 && wait_for 60 is_divided 0.52 0.68 && kill -0 $step && wait_for 60 no_thread_groups; code=$?; cat out; test $code = 0 && end
+'
+test_expect_success V1 'threads that are not pinned share the limit of the node' '
+	begin -n1 --evenstep-meter=mpi ./omp_mpi regions 40 50 1,1.6 && no_thread_groups && wait "$step" && test "$(wc -l <out)" = 40 && nothing_left
 '
 test_expect_success V1 'the site has it off within nodes: the ranks share the limit of the node' '
 	depth=2 && printf "power {\n start = 1\n within_nodes = false\n}\n" >"$conf" && begin ./regions 20 50 1,1.6 && limits_of_tasks >got; cat got; wait $step && echo -1 >unlimited && test_cmp unlimited got && nothing_left

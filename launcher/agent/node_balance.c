@@ -2,6 +2,7 @@
 #include "launcher/agent/node_balance.h"
 #include "launcher/base/sysfs.h"
 #include "launcher/meter/rank_speed.h"
+#include "launcher/power/allowed_cpus.h"
 #include "pmix_bcast/clock.h"
 #include "policy/power_need.h"
 #include "policy/steering_worth.h"
@@ -17,6 +18,7 @@
  * if it was a whole region; of a long one a part must do. */
 #define ENOUGH_NS 500000000.0
 #define LONG_NS   5000000000.0
+#define IDLE_PART 0.01 /* of the time: a thread that has no more to do */
 /* After that those that are still not known keep what they have. */
 #define PATIENCE_NS   INT64_C(20000000000)
 #define ANCESTORS_MAX 32 /* between a rank and the task that it runs in */
@@ -30,6 +32,8 @@ struct watched_slot {
     struct rank_speed speed;
     uint32_t owner, thread; /* whose part this is: */
     uint32_t part;          /* or PART_NONE */
+    int has_team;           /* it is a rank whose threads have slots; */
+    int is_led;             /* and parts */
 };
 
 struct node_balance {
@@ -52,6 +56,8 @@ struct node_balance {
     unsigned asked, failures;
     int64_t last_ns, began_ns;
     int64_t ask_ns, ask_wait_ns; /* when to tell of threads again */
+    pid_t told[PART_TASKS_MAX];  /* of these n_told, the last time */
+    size_t n_told;
     struct watched_slot slot[METER_SLOTS];
 };
 
@@ -100,7 +106,8 @@ static uint32_t thread_of(const struct node_balance *b, uint32_t i)
     return thread > 1 && thread <= INT32_MAX ? thread : 0;
 }
 
-/* A thread without a part goes along with its task. */
+/* A thread that ticks and has no part goes along with its task; for one of a team
+ * its rank speaks then. */
 static void find_part(struct node_balance *b, uint32_t i)
 {
     struct watched_slot *slot = &b->slot[i];
@@ -111,54 +118,133 @@ static void find_part(struct node_balance *b, uint32_t i)
     slot->owner = owner;
     slot->thread = thread;
     slot->part = thread ? part_of_task(b, thread) : PART_NONE;
-    if (slot->part == PART_NONE)
+    if (slot->part == PART_NONE && !slot->speed.is_thread)
         slot->part = part_of(b, owner);
+}
+
+/* --- teams ---------------------------------------------------------------- */
+
+/* The first thread of a process has the number that its task has, so it is the
+ * others by which one knows whether threads are parts. */
+static void find_teams(struct node_balance *b)
+{
+    uint32_t slots = meter_page_slots(b->page);
+
+    for (uint32_t i = 0; i < slots; i++)
+        b->slot[i].has_team = b->slot[i].is_led = 0;
+    for (uint32_t i = 0; i < slots; i++) {
+        const struct watched_slot *s = &b->slot[i];
+
+        if (!rank_speed_is_used(&s->speed) || !s->speed.is_thread)
+            continue;
+        b->slot[s->speed.leader].has_team = 1;
+        if (s->part != PART_NONE && s->thread != s->owner)
+            b->slot[s->speed.leader].is_led = 1;
+    }
+}
+
+/* Either a rank speaks, or each of its threads. */
+static int speaks(const struct node_balance *b, uint32_t i)
+{
+    const struct watched_slot *s = &b->slot[i];
+
+    if (!rank_speed_is_used(&s->speed) || s->part == PART_NONE)
+        return 0;
+    return s->speed.is_thread ? b->slot[s->speed.leader].is_led : !s->is_led;
 }
 
 /* --- threads -------------------------------------------------------------- */
 
-static int has_another(const struct node_balance *b, uint32_t i, uint32_t slots)
+static int is_thread(const struct node_balance *b, uint32_t i)
 {
-    for (uint32_t k = 0; k < slots; k++)
-        if (k != i && b->slot[k].owner == b->slot[i].owner && b->slot[k].thread)
-            return 1;
-    return 0;
+    const struct watched_slot *s = &b->slot[i];
+
+    if (!s->owner || !s->thread || !rank_speed_is_used(&s->speed))
+        return 0;
+    return s->speed.is_thread ? b->slot[s->speed.leader].has_team
+                              : !s->has_team;
 }
 
-/* Those of processes of which several tell how they get on; *news if one of
- * them has no part. */
-static size_t find_threads(const struct node_balance *b,
-                           pid_t thread[PART_TASKS_MAX],
-                           int *news)
+/* The slots of the threads of a process, from one on.  Returns how many. */
+static size_t find_others(const struct node_balance *b,
+                          uint32_t from,
+                          pid_t thread[PART_TASKS_MAX])
 {
     uint32_t slots = meter_page_slots(b->page);
     size_t n = 0;
 
-    *news = 0;
-    for (uint32_t i = 0; i < slots && n < PART_TASKS_MAX; i++) {
-        const struct watched_slot *s = &b->slot[i];
+    for (uint32_t i = from; i < slots && n < PART_TASKS_MAX; i++)
+        if (b->slot[i].owner == b->slot[from].owner && is_thread(b, i))
+            thread[n++] = (pid_t)b->slot[i].thread;
+    return n;
+}
 
-        if (!s->owner || !s->thread || !meter_track_is_used(&s->speed.track)
-            || !has_another(b, i, slots))
+static int is_first(const struct node_balance *b, uint32_t i)
+{
+    for (uint32_t k = 0; k < i; k++)
+        if (b->slot[k].owner == b->slot[i].owner && is_thread(b, k))
+            return 0;
+    return is_thread(b, i);
+}
+
+/* Those of processes of which several tell how they get on.  Threads of a team
+ * know nothing of this, and most are not pinned: those are not told of.  All, or
+ * none if there are too many. */
+static size_t find_threads(const struct node_balance *b,
+                           pid_t thread[PART_TASKS_MAX])
+{
+    uint32_t slots = meter_page_slots(b->page);
+    pid_t own[PART_TASKS_MAX];
+    size_t n = 0;
+
+    for (uint32_t i = 0; i < slots; i++) {
+        size_t more = is_first(b, i) ? find_others(b, i, own) : 0;
+
+        if (more < 2
+            || (b->slot[i].speed.is_thread && !allowed_cpus_apart(own, more)))
             continue;
-        thread[n++] = (pid_t)s->thread;
-        *news |= part_of_task(b, s->thread) == PART_NONE;
+        if (n + more >= PART_TASKS_MAX)
+            return 0;
+        memcpy(thread + n, own, more * sizeof *own);
+        n += more;
     }
     return n;
+}
+
+static int is_among(pid_t one, const pid_t thread[], size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (thread[i] == one)
+            return 1;
+    return 0;
+}
+
+/* Has one of them no part, or one a part that is none of them any more? */
+static int is_news(const struct node_balance *b, const pid_t thread[], size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (part_of_task(b, (uint32_t)thread[i]) == PART_NONE)
+            return 1;
+    for (size_t i = 0; i < b->n_told; i++)
+        if (part_of_task(b, (uint32_t)b->told[i]) != PART_NONE
+            && !is_among(b->told[i], thread, n))
+            return 1;
+    return 0;
 }
 
 static void tell_threads(struct node_balance *b, int64_t now)
 {
     pid_t thread[PART_TASKS_MAX];
     size_t n;
-    int news;
 
     if (!b->threads || now < b->ask_ns)
         return;
     b->ask_ns = now + ASK_NS;
-    n = find_threads(b, thread, &news);
-    if (!news)
+    n = find_threads(b, thread);
+    if (!is_news(b, thread, n))
         return;
+    memcpy(b->told, thread, n * sizeof *thread);
+    b->n_told = n;
     b->ask_ns = now + b->ask_wait_ns;
     b->ask_wait_ns *= b->ask_wait_ns < ASK_MAX_NS ? 2 : 1;
     b->threads(b->arg, thread, n);
@@ -175,12 +261,24 @@ static void begin_round(struct node_balance *b)
     b->began_ns = clock_ns();
 }
 
-static int is_enough(const struct rank_speed *s)
+static int is_enough(double done, double work_ns)
+{
+    return done > 0 && work_ns >= ENOUGH_NS
+           && (done >= 1 || work_ns >= LONG_NS);
+}
+
+/* Regions for each nanosecond of work; 0: not known yet.  That a thread of a team
+ * has next to nothing to do is known as soon as it is of the others. */
+static double speed_of(const struct node_balance *b, const struct rank_speed *s)
 {
     double done = rank_speed_done(s), work_ns = rank_speed_work_ns(s);
 
-    return done > 0 && work_ns >= ENOUGH_NS
-           && (done >= 1 || work_ns >= LONG_NS);
+    if (s->is_thread && done >= 1)
+        work_ns = fmax(work_ns, IDLE_PART * (double)(b->last_ns - b->began_ns));
+    return is_enough(done, s->is_thread ? (double)(b->last_ns - b->began_ns)
+                                        : work_ns)
+               ? done / work_ns
+               : 0;
 }
 
 /* The slowest rank stands for a part.  Returns how many parts are known;
@@ -198,15 +296,13 @@ static size_t measure_parts(struct node_balance *b, size_t *missing)
         struct power_node *node;
         double speed;
 
-        if (!meter_track_is_used(&s->speed.track) || s->part == PART_NONE)
+        if (!speaks(b, i))
             continue;
         node = &b->node[s->part];
-        if (!is_enough(&s->speed)) {
+        speed = speed_of(b, &s->speed);
+        if (speed <= 0)
             node->progress = -1;
-            continue;
-        }
-        speed = rank_speed_done(&s->speed) / rank_speed_work_ns(&s->speed);
-        if (node->progress == 0 || node->progress > speed)
+        else if (node->progress == 0 || node->progress > speed)
             node->progress = speed;
     }
     for (size_t i = 0; i < b->parts.n; i++) {
@@ -248,7 +344,7 @@ static double region_seconds(const struct node_balance *b)
     double longest = 0;
 
     for (uint32_t i = 0; i < slots; i++)
-        if (b->slot[i].part != PART_NONE)
+        if (speaks(b, i))
             longest = fmax(longest, rank_speed_region_ns(&b->slot[i].speed));
     return longest / 1e9;
 }
@@ -343,6 +439,7 @@ static void sample_all(struct node_balance *b, int64_t now)
         (void)rank_speed_update(&b->slot[i].speed, b->page, i, now, elapsed_ns);
         find_part(b, i);
     }
+    find_teams(b);
 }
 
 static void on_time(evutil_socket_t fd, short what, void *arg)

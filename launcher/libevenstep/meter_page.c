@@ -93,6 +93,41 @@ int meter_rank_read(const struct meter_rank *rank, struct meter_time *time)
     return -1;
 }
 
+/* A thread that has not been busy since writes nothing at the end of a region:
+ * all that it did was before.  The count of these is read first, so that what
+ * the thread has done later is told apart. */
+int meter_thread_read(const struct meter_page *page,
+                      uint32_t i,
+                      struct meter_thread *thread)
+{
+    const struct meter_rank *own = &page->rank[i];
+    uint32_t leader = atomic_load_explicit(&own->leader, memory_order_acquire);
+    uint64_t ended, regions, useful_ns, ended_ns;
+    uint32_t before;
+
+    if (leader == 0 || leader > METER_SLOTS
+        || atomic_load_explicit(&own->size, memory_order_relaxed) != 0)
+        return 0;
+    for (int k = 0; k < TRIES; k++) {
+        ended = atomic_load_explicit(&page->rank[leader - 1].regions,
+                                     memory_order_acquire);
+        before = atomic_load_explicit(&own->sequence, memory_order_acquire);
+        regions = atomic_load_explicit(&own->regions, memory_order_relaxed);
+        useful_ns = atomic_load_explicit(&own->useful_ns, memory_order_relaxed);
+        ended_ns = atomic_load_explicit(&own->ended_ns, memory_order_relaxed);
+        atomic_thread_fence(memory_order_acquire);
+        if (before % 2
+            || atomic_load_explicit(&own->sequence, memory_order_relaxed)
+                   != before)
+            continue;
+        thread->leader = leader - 1;
+        thread->regions = ended > regions ? ended : regions;
+        thread->useful_ns = ended > regions ? useful_ns : ended_ns;
+        return 1;
+    }
+    return -1;
+}
+
 typedef struct meter_region place_fn(const struct meter_rank *, uint64_t);
 
 static struct meter_region region_at(const struct meter_rank *rank,

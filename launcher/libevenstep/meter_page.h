@@ -38,6 +38,7 @@
  *       32     8  waiting_ns  likewise
  *       40     8  calls       metered calls
  *       48     8  regions     ended, each by a collective over all ranks
+ *       56     8  ended_ns    of a thread only, see below
  *       64   512  ring        the last 32 of these: of region r, from 0, in
  *                             place r % 32: 8 useful_ns, 8 waiting_ns (in the
  *                             collective that ended it)
@@ -47,10 +48,20 @@
  *      592     8  idle_ns     of useful_ns, that the one which does has waited
  *                             for them
  *      600     4  wants       CPUs that it would borrow
+ *      604     4  leader      of a thread only, see below
  *      608     8  iterations  known to have ended, see mpi_loops.h
  *      616   768  ring        the last 32 of these, likewise: 8 useful_ns,
  *                             8 waiting_ns, 4 loop (of several that a program
  *                             may have), 4 period (regions of an iteration)
+ *
+ * Each thread of a rank's OpenMP team has a slot, too, with no region begun, and an
+ * entry of size 0 in which these count:
+ *
+ *        0     4  sequence    odd while it is being written
+ *       24     8  useful_ns   that it was busy in its team
+ *       48     8  regions     of the rank, ended when it was busy last
+ *       56     8  ended_ns    useful_ns when the last of these ended
+ *      604     4  leader      slot of the rank, plus 1; 0: this is no such entry
  *
  *   CPU  0     4  owner       slot of the rank whose it is, plus 1; 0: nobody's;
  *                             2^32 - 1: of several
@@ -73,7 +84,7 @@
 #include <stdint.h>
 
 #define METER_FILE  "meter"     /* in EVENSTEP_DIR: a link to the page */
-#define METER_MAGIC 0x344d5645u /* "EVM4"; another layout needs another */
+#define METER_MAGIC 0x354d5645u /* "EVM5"; another layout needs another */
 #define METER_SLOTS 4096u       /* for 1000 ranks with some threads each */
 #define METER_CPUS  1024u       /* as a cpu_set_t has */
 #define METER_RING  32u         /* regions that an entry remembers */
@@ -91,7 +102,7 @@ struct meter_slot {
 struct meter_rank {
     _Alignas(64) _Atomic uint32_t sequence;
     _Atomic uint32_t size, rank, is_waiting;
-    _Atomic uint64_t since_ns, useful_ns, waiting_ns, calls, regions;
+    _Atomic uint64_t since_ns, useful_ns, waiting_ns, calls, regions, ended_ns;
     struct {
         _Alignas(16) _Atomic uint64_t useful_ns;
         _Atomic uint64_t waiting_ns;
@@ -99,7 +110,7 @@ struct meter_rank {
     /* Of many threads: apart from what one of them writes with each call. */
     _Alignas(64) _Atomic uint32_t threads;
     _Atomic uint64_t others_ns, idle_ns;
-    _Atomic uint32_t wants;
+    _Atomic uint32_t wants, leader;
     /* Of the one that calls MPI again. */
     _Atomic uint64_t iterations;
     struct {
@@ -140,6 +151,13 @@ struct meter_time {
     uint64_t others_ns, idle_ns;
 };
 
+/* How one of its threads' went. */
+struct meter_thread {
+    uint32_t leader;    /* number of the rank's slot */
+    uint64_t regions;   /* of the rank, ended */
+    uint64_t useful_ns; /* in these */
+};
+
 /* One of its regions, or of its iterations. */
 struct meter_region {
     uint64_t number;
@@ -163,6 +181,12 @@ size_t meter_rank_regions(const struct meter_rank *rank,
 size_t meter_rank_iterations(const struct meter_rank *rank,
                              uint64_t from,
                              struct meter_region iteration[METER_RING]);
+
+/* Read the entry of a thread in slot i.  1; 0 if it is none; -1 if it was being
+ * written at each try (*thread untouched). */
+int meter_thread_read(const struct meter_page *page,
+                      uint32_t i,
+                      struct meter_thread *thread);
 
 /* Create a page, sealed and mapped; the caller closes *fd, its memfd.  NULL
  * with errno on failure. */

@@ -54,6 +54,13 @@ static void clear_slot(struct meter_slot *slot)
     atomic_store_explicit(&slot->threads, 0, memory_order_relaxed);
 }
 
+static void clear_entry(struct meter_rank *entry)
+{
+    atomic_store_explicit(&entry->size, 0, memory_order_relaxed);
+    atomic_store_explicit(&entry->leader, 0, memory_order_relaxed);
+    atomic_store_explicit(&entry->wants, 0, memory_order_relaxed);
+}
+
 static void raise_high(struct meter_page *page, uint32_t slots)
 {
     uint32_t high = atomic_load(&page->high);
@@ -63,7 +70,7 @@ static void raise_high(struct meter_page *page, uint32_t slots)
         ;
 }
 
-struct meter_slot *meter_writer_take(struct meter_page *page)
+static struct meter_slot *take(struct meter_page *page, int over_ranks)
 {
     uint32_t self = (uint32_t)getpid();
 
@@ -71,17 +78,31 @@ struct meter_slot *meter_writer_take(struct meter_page *page)
         struct meter_slot *slot = &page->slot[i];
         uint32_t nobody = 0;
 
+        if (!over_ranks
+            && atomic_load_explicit(&page->rank[i].size, memory_order_relaxed)
+                   != 0)
+            continue;
         if (atomic_load_explicit(&slot->owner, memory_order_relaxed) == 0
             && atomic_compare_exchange_strong(&slot->owner, &nobody, self)) {
             clear_slot(slot);
             atomic_store_explicit(&slot->thread, (uint32_t)syscall(SYS_gettid),
                                   memory_order_relaxed);
-            atomic_store_explicit(&page->rank[i].size, 0, memory_order_relaxed);
+            clear_entry(&page->rank[i]);
             raise_high(page, i + 1);
             return slot;
         }
     }
     return NULL;
+}
+
+struct meter_slot *meter_writer_take(struct meter_page *page)
+{
+    return take(page, 1);
+}
+
+struct meter_slot *meter_writer_take_beside(struct meter_page *page)
+{
+    return take(page, 0);
 }
 
 void meter_writer_begin(struct meter_slot *slot, uint64_t total)

@@ -16,6 +16,9 @@ struct meter_page *meter_writer_map(void);
  * it.  NULL if all are taken. */
 struct meter_slot *meter_writer_take(struct meter_page *page);
 
+/* The same, but none that has the last word of a rank that has ended. */
+struct meter_slot *meter_writer_take_beside(struct meter_page *page);
+
 /* Begin a region in a slot that was taken. */
 void meter_writer_begin(struct meter_slot *slot, uint64_t total);
 

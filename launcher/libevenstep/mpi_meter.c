@@ -215,7 +215,7 @@ static void on_fork_child(void)
 {
     slot = NULL;
     mpi_meter_is_on = 0;
-    thread_time_stop();
+    thread_time_forget();
     lend_stop();
 }
 
@@ -230,7 +230,7 @@ static void take_place(int rank, int size)
     world_size = size;
     mpi_region_start(&region, now_ns());
     publish_time();
-    thread_time_start(entry);
+    thread_time_start(page, (uint32_t)(slot - page->slot));
     lend_start(page, (uint32_t)(slot - page->slot));
     atomic_store_explicit(&entry->rank, (uint32_t)rank, memory_order_relaxed);
     atomic_store_explicit(&entry->size, (uint32_t)size, memory_order_release);

@@ -12,6 +12,7 @@
 #include "launcher/libevenstep/mpi_calls.h"
 #include "launcher/libevenstep/mpi_meter.h"
 #include "launcher/libevenstep/pass_on.h"
+#include "launcher/libevenstep/team_thread.h"
 
 #define FRAME __builtin_frame_address(0)
 
@@ -56,8 +57,10 @@
                                                                                \
         if (call == MPI_CALL_FREES)                                            \
             mpi_meter_forget();                                                \
-        if (!mpi_meter_is_on)                                                  \
+        if (!mpi_meter_is_on) {                                                \
+            team_thread_call();                                                \
             return real(A##n);                                                 \
+        }                                                                      \
         mpi_meter_wait(call, comm);                                            \
         rc = real(A##n);                                                       \
         mpi_meter_resume(call, comm, CALLER, FRAME);                           \

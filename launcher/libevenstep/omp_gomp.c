@@ -17,8 +17,10 @@
 struct body {
     void (*fn)(void *);
     void *data;
+    const void *first; /* of the thread that leads the team: */
 };
 
+static _Thread_local __attribute__((tls_model("initial-exec"))) char self;
 static void *_Atomic team_size_fn, *_Atomic number_fn;
 
 static unsigned ask(void *_Atomic *fn)
@@ -33,15 +35,16 @@ static void call_body(void *arg)
 {
     const struct body *body = arg;
     unsigned number = lend_is_on() ? ask(&number_fn) : 0;
+    unsigned n = ask(&team_size_fn);
 
-    (void)thread_time_set(1);
-    thread_time_team(ask(&team_size_fn));
+    thread_time_enter(n, body->first == &self);
     if (number > 0)
         lend_thread(number);
     body->fn(body->data);
     if (number > 0)
         lend_busy(0);
     (void)thread_time_set(0);
+    thread_time_leave(n);
 }
 
 static int is_measured(void)
@@ -69,7 +72,7 @@ static void find_all(const void *caller)
     EXPORT long name(P##n)                                                     \
     {                                                                          \
         name##_fn *real = find_##name(CALLER);                                 \
-        struct body body = {(void (*)(void *))a, (void *)b};                   \
+        struct body body = {(void (*)(void *))a, (void *)b, &self};            \
         int was_busy;                                                          \
         long rc;                                                               \
                                                                                \

@@ -3,7 +3,8 @@
  * An OMPT tool ("OpenMP Application Programming Interface", 5.0, chapter 4).
  * What it needs of omp-tools.h stands here, so that no compiler's is needed.
  *
- * A task holds in its data, an ompt_data_t, whether it waits in a barrier or for its children.
+ * A task holds in its data, an ompt_data_t, whether it waits in a barrier or for its
+ * children, and an implicit one whether it is of a team of several.
  * A thread that waits there may execute other tasks: it is busy as long as the
  * task that it executes is.
  */
@@ -23,6 +24,8 @@ enum { SYNC_REDUCTION = 7 };                  /* ompt_sync_region_t */
 enum { EARLY_FULFILL = 5, LATE_FULFILL = 6 }; /* ompt_task_status_t */
 enum { SET_SOMETIMES = 3 };                   /* ompt_set_result_t */
 enum { ON_SCHEDULE = 6, ON_IMPLICIT = 7, ON_SYNC_WAIT = 16 }; /* _callbacks_t */
+
+enum { WAITS = 1, IN_TEAM = 2 }; /* in a task's data */
 
 typedef void any_fn(void);
 typedef any_fn *lookup_fn(const char *name);
@@ -59,14 +62,13 @@ static void on_implicit_task(int endpoint,
     if (flags & TASK_INITIAL)
         return;
     if (endpoint == SCOPE_BEGIN) {
-        *task = 0;
-        if (index == 0)
-            thread_time_team(threads);
-        (void)thread_time_set(1);
+        *task = threads > 1 ? IN_TEAM : 0;
+        thread_time_enter(threads, index == 0);
         if (lend_is_on())
             lend_thread(index);
     } else if (endpoint == SCOPE_END) {
         (void)thread_time_set(index == 0);
+        thread_time_leave(*task & IN_TEAM ? 2 : 1);
         if (lend_is_on())
             lend_busy(0);
     }
@@ -84,7 +86,7 @@ static void on_sync_wait(int kind,
         || (endpoint != SCOPE_BEGIN && endpoint != SCOPE_END))
         return;
     if (task)
-        *task = endpoint == SCOPE_BEGIN;
+        *task = (*task & IN_TEAM) | (endpoint == SCOPE_BEGIN ? WAITS : 0);
     (void)thread_time_set(endpoint == SCOPE_END);
     if (lend_is_on())
         lend_busy(endpoint == SCOPE_END);
@@ -96,7 +98,7 @@ static void on_task_schedule(const uint64_t *prior,
 {
     (void)prior;
     if (next && status != EARLY_FULFILL && status != LATE_FULFILL)
-        (void)thread_time_set(!*next);
+        (void)thread_time_set(!(*next & WAITS));
 }
 
 static int initialize(lookup_fn *lookup, int device, uint64_t *tool)

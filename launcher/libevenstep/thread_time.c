@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/libevenstep/thread_time.h"
+#include "launcher/libevenstep/team_thread.h"
 
 #include <stdatomic.h>
 #include <time.h>
@@ -22,20 +23,30 @@ static uint64_t now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-void thread_time_start(struct meter_rank *e)
+void thread_time_start(struct meter_page *page, uint32_t slot)
 {
+    struct meter_rank *e = &page->rank[slot];
+
     atomic_store_explicit(&e->threads, 0, memory_order_relaxed);
     atomic_store_explicit(&e->others_ns, 0, memory_order_relaxed);
     atomic_store_explicit(&e->idle_ns, 0, memory_order_relaxed);
     atomic_store_explicit(&e->wants, 0, memory_order_relaxed);
     is_metered = is_busy = 1;
     since_ns = now_ns();
+    team_thread_start(page, slot);
     atomic_store_explicit(&entry, e, memory_order_release);
 }
 
 void thread_time_stop(void)
 {
     atomic_store_explicit(&entry, NULL, memory_order_relaxed);
+    team_thread_stop();
+}
+
+void thread_time_forget(void)
+{
+    atomic_store_explicit(&entry, NULL, memory_order_relaxed);
+    team_thread_forget();
 }
 
 int thread_time_is_on(void)
@@ -44,7 +55,7 @@ int thread_time_is_on(void)
 }
 
 /* Of the metered thread only: others' teams are within its own. */
-void thread_time_team(unsigned n)
+static void note_team(unsigned n)
 {
     struct meter_rank *e = atomic_load_explicit(&entry, memory_order_acquire);
 
@@ -68,13 +79,34 @@ int thread_time_set(int busy)
                                   now - since_ns, memory_order_relaxed);
     since_ns = now;
     is_busy = busy;
+    if (busy)
+        team_thread_resume(now);
+    else
+        team_thread_wait(now);
     return was;
+}
+
+/* The metered thread has been busy for longer. */
+void thread_time_enter(unsigned n, int is_first)
+{
+    note_team(n);
+    (void)thread_time_set(1);
+    if (n > 1)
+        team_thread_enter(is_metered, is_first,
+                          is_metered ? now_ns() : since_ns);
+}
+
+void thread_time_leave(unsigned n)
+{
+    if (n > 1)
+        team_thread_leave();
 }
 
 void thread_time_give_up(void)
 {
     struct meter_rank *e = atomic_exchange(&entry, NULL);
 
+    team_thread_stop();
     if (e)
         atomic_store_explicit(&e->threads, 0, memory_order_relaxed);
 }

@@ -54,6 +54,17 @@ int allowed_cpus_add(struct allowed_cpus *to, const struct allowed_cpus *more)
     return rc;
 }
 
+int allowed_cpus_apart(const pid_t thread[], size_t n)
+{
+    struct allowed_cpus all = {{0}}, cpus;
+
+    for (size_t i = 0; i < n; i++)
+        if (allowed_cpus_read(&cpus, thread[i]) < 0
+            || allowed_cpus_add(&all, &cpus) < 0)
+            return 0;
+    return 1;
+}
+
 unsigned allowed_cpus_count(const struct allowed_cpus *cpus)
 {
     unsigned n = 0;

@@ -126,20 +126,15 @@ static size_t find_threads(const struct actuator *a,
                            const char *task,
                            pid_t thread[PART_TASKS_MAX])
 {
-    struct allowed_cpus all = {{0}}, cpus;
     char group[SYSFS_PATH];
     size_t n = 0;
 
     for (size_t i = 0; i < runs->threads && n < PART_TASKS_MAX; i++) {
-        if (find_group(group, a, place, runs->thread[i]) < 0
-            || strcmp(group, task) != 0)
-            continue;
-        if (allowed_cpus_read(&cpus, runs->thread[i]) < 0
-            || allowed_cpus_add(&all, &cpus) < 0)
-            return 0;
-        thread[n++] = runs->thread[i];
+        if (find_group(group, a, place, runs->thread[i]) == 0
+            && strcmp(group, task) == 0)
+            thread[n++] = runs->thread[i];
     }
-    return n;
+    return allowed_cpus_apart(thread, n) ? n : 0;
 }
 
 static int add_threads(struct actuator *a,

@@ -180,7 +180,10 @@ int order_line_write(
 
 int threads_line_is(const char *text)
 {
-    return strncmp(text, "threads ", strlen("threads ")) == 0;
+    size_t len = strlen("threads");
+
+    return strncmp(text, "threads", len) == 0
+           && (text[len] == ' ' || text[len] == '\0');
 }
 
 int threads_line_read(const char *text, pid_t thread[PART_TASKS_MAX])
@@ -191,7 +194,8 @@ int threads_line_read(const char *text, pid_t thread[PART_TASKS_MAX])
 
     if (!threads_line_is(text))
         return -1;
-    text += strlen("threads ");
+    text += strlen("threads");
+    text += *text == ' ';
     for (; next_word(&text, word); n++) {
         if (n == PART_TASKS_MAX
             || number_parse_int(word, 2, INT32_MAX, &tid) < 0)

@@ -12,10 +12,10 @@
  *
  * is an order: the limit of the node, and the parts of it.
  *
- *   threads TID...
+ *   threads [TID...]
  *
  * are threads of tasks, which tell how they get on: may they have limits of
- * their own?  In "parts" they then stand for their task.
+ * their own?  In "parts" they then stand for their task.  None: not any more.
  */
 #ifndef LAUNCHER_WIRE_PARTS_LINE_H
 #define LAUNCHER_WIRE_PARTS_LINE_H

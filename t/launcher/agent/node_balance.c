@@ -7,8 +7,11 @@
 #include "tap.h"
 
 #include <event2/event.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -264,6 +267,148 @@ static void test_threads(void)
     node_balance_stop(b);
 }
 
+/* --- a team --------------------------------------------------------------- */
+
+static pthread_barrier_t at_end;
+
+static void *be_thread(void *arg)
+{
+    *(_Atomic uint32_t *)arg = (uint32_t)syscall(SYS_gettid);
+    (void)pthread_barrier_wait(&at_end);
+    return NULL;
+}
+
+/* Slot 0 is a rank, 2 and 3 are those of two threads that it has. */
+static void end_team_region(evutil_socket_t fd, short what, void *arg)
+{
+    uint64_t n = atomic_fetch_add(&page->rank[0].regions, 1) + 1;
+
+    (void)fd;
+    (void)what;
+    (void)arg;
+    if (answered < orders) {
+        answered++;
+        (void)node_balance_answered(b, 1);
+    }
+    regions++;
+    for (size_t i = 0; i < 2; i++) {
+        struct meter_rank *r = &page->rank[2 + i];
+        uint64_t ns = (uint64_t)(work[i] / (double)given[i] * 1e9);
+
+        atomic_fetch_add(&r->useful_ns, ns);
+        atomic_store(&r->ended_ns, atomic_load(&r->useful_ns));
+        atomic_store(&r->regions, n);
+    }
+    if (holds && holds())
+        event_base_loopbreak(base);
+}
+
+static int pin(uint32_t thread, unsigned from, unsigned n)
+{
+    cpu_set_t all, some;
+
+    CPU_ZERO(&some);
+    if (sched_getaffinity(0, sizeof all, &all) < 0)
+        return -1;
+    for (unsigned cpu = 0; cpu < CPU_SETSIZE; cpu++)
+        if (CPU_ISSET(cpu, &all) && from > 0)
+            from--;
+        else if (CPU_ISSET(cpu, &all) && n > 0 && n--)
+            CPU_SET(cpu, &some);
+    return sched_setaffinity((pid_t)thread, sizeof some, &some);
+}
+
+static void make_team(const uint32_t thread[2])
+{
+    for (uint32_t i = 0; i < 2; i++) {
+        atomic_store(&page->slot[2 + i].owner, (uint32_t)getpid());
+        atomic_store(&page->slot[2 + i].thread, thread[i]);
+        atomic_store(&page->rank[2 + i].leader, 1);
+    }
+    atomic_store(&page->slot[1].owner, 0);
+    atomic_store(&page->rank[1].size, 0);
+    atomic_store(&page->slot[0].owner, (uint32_t)getpid());
+    atomic_store(&page->slot[0].thread, thread[0]);
+    atomic_store(&page->high, 4);
+}
+
+static void begin_team(void)
+{
+    static const struct node_parts none;
+    uint64_t part[PARTS_MAX];
+
+    told_times = 0;
+    begin(50000, 80000);
+    node_balance_threads(b, on_threads);
+    (void)limit(LIMIT, part);
+    node_balance_parts(b, &none);
+}
+
+static int is_told_of_none(void)
+{
+    return told_times > 0 && told == 0;
+}
+
+static void divide_team(const uint32_t thread[2])
+{
+    begin_team();
+    ok(wait_for(has_told) && told == 2 && told_of[0] == (pid_t)thread[0]
+           && told_of[1] == (pid_t)thread[1] && orders == 0,
+       "pinned threads of a team are told of, and not their rank");
+    for (size_t i = 0; i < 2; i++)
+        parts.task[i].pid = (pid_t)thread[i];
+    told_times = 0;
+    node_balance_parts(b, &parts);
+    ok(wait_for(is_balanced) && told_times == 0,
+       "when they are parts, the slow one is given more");
+    is_int((int)wrong, 0, "no sum was another than the node's limit");
+}
+
+static void test_team(const uint32_t thread[2])
+{
+    begin_team();
+    ok(wait_for(has_passed) && told_times == 0 && orders == 0,
+       "threads of a team that share CPUs are left");
+    node_balance_stop(b);
+    if (pin(thread[1], 1, 1) < 0 || pin(thread[0], 0, 1) < 0) {
+        skip("pinned threads", "two CPUs are needed");
+        return;
+    }
+    divide_team(thread);
+    atomic_store(&page->rank[2].leader, 0);
+    atomic_store(&page->rank[3].leader, 0);
+    ok(wait_for(is_told_of_none), "none is told any more: they are given up");
+    node_balance_stop(b);
+}
+
+static void run_team(void)
+{
+    const struct timeval period = {0, PERIOD};
+    struct event *other;
+    static _Atomic uint32_t tid;
+    uint32_t thread[2] = {(uint32_t)getpid(), 0};
+    cpu_set_t before;
+    pthread_t id;
+
+    event_free(timer);
+    timer = NULL;
+    other = event_new(base, -1, EV_PERSIST, end_team_region, NULL);
+    if (!other || event_add(other, &period) < 0
+        || sched_getaffinity(0, sizeof before, &before) < 0
+        || pthread_barrier_init(&at_end, NULL, 2) != 0
+        || pthread_create(&id, NULL, be_thread, (void *)&tid) != 0)
+        bail("no thread");
+    while (atomic_load(&tid) == 0)
+        (void)usleep(1000);
+    thread[1] = atomic_load(&tid);
+    make_team(thread);
+    test_team(thread);
+    (void)pthread_barrier_wait(&at_end);
+    (void)pthread_join(id, NULL);
+    (void)sched_setaffinity(0, sizeof before, &before);
+    event_free(other);
+}
+
 int main(void)
 {
     const struct timeval period = {0, PERIOD};
@@ -294,9 +439,9 @@ int main(void)
     test_failure();
     test_others();
     test_threads();
+    run_team();
     (void)kill(rank, SIGKILL);
     (void)waitpid(task, NULL, 0);
-    event_free(timer);
     event_base_free(base);
     meter_page_destroy(page);
     close(fd);

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { BEGIN = 1, END = 2 };
 enum { BARRIER = 9, REDUCTION = 7 };
@@ -25,7 +26,8 @@ struct tool {
 };
 struct tool *ompt_start_tool(unsigned version, const char *runtime);
 
-static struct meter_rank entry;
+static struct meter_page *page;
+static struct meter_rank *entry; /* of slot 0 */
 static any_fn *callback[64];
 static int answer; /* of set_callback() */
 
@@ -107,17 +109,17 @@ static void test_metered(void)
 {
     uint64_t task = 7, inner = 0;
 
-    thread_time_start(&entry);
+    thread_time_start(page, 0);
     ok(thread_time_is_on() && is_busy(), "at first it is busy");
     implicit(BEGIN, &task, 4, 0);
-    is_int((int)entry.threads, 4, "in a team of four");
+    is_int((int)entry->threads, 4, "in a team of four");
     sync_wait(REDUCTION, BEGIN, &task);
     ok(is_busy(), "in a reduction it is");
     sync_wait(BARRIER, BEGIN, &task);
     ok(!is_busy(), "in a barrier it waits");
     pass_ms(2);
     schedule(&task, SWITCH, &inner);
-    ok(is_busy() && entry.idle_ns >= 2000000, "until it executes a task");
+    ok(is_busy() && entry->idle_ns >= 2000000, "until it executes a task");
     sync_wait(5, BEGIN, &inner);
     schedule(&inner, LATE_FULFILL, &task);
     ok(!is_busy(), "which waits for its children");
@@ -130,7 +132,7 @@ static void test_metered(void)
     ok(is_busy(), "and goes on behind the region");
     implicit(BEGIN, &task, 2, 0);
     implicit(END, &task, 0, 0);
-    is_int((int)entry.threads, 4, "the largest team counts");
+    is_int((int)entry->threads, 4, "the largest team counts");
 }
 
 /* Another thread: what it does counts. */
@@ -141,10 +143,10 @@ static void *be_other(void *arg)
 
     *sound = !is_busy();
     implicit(BEGIN, &task, 9, 1);
-    *sound &= is_busy() && entry.threads == 4;
+    *sound &= is_busy() && entry->threads == 4;
     pass_ms(3);
     sync_wait(BARRIER, BEGIN, &task);
-    *sound &= !is_busy() && entry.others_ns >= 3000000;
+    *sound &= !is_busy() && entry->others_ns >= 3000000;
     sync_wait(BARRIER, END, NULL);
     implicit(END, &task, 0, 1);
     *sound &= !is_busy();
@@ -153,7 +155,7 @@ static void *be_other(void *arg)
 
 static void test_other(void)
 {
-    uint64_t idle = entry.idle_ns;
+    uint64_t idle = entry->idle_ns;
     pthread_t thread;
     int sound = 0;
 
@@ -161,35 +163,45 @@ static void test_other(void)
         bail("no thread");
     (void)pthread_join(thread, NULL);
     ok(sound, "another one is busy only in a region, and that is added up");
-    is_int((int)(entry.idle_ns - idle), 0, "the first one was not told of");
+    is_int((int)(entry->idle_ns - idle), 0, "the first one was not told of");
 }
 
 static void test_end(void)
 {
-    uint64_t others = entry.others_ns;
+    uint64_t others = entry->others_ns;
 
     thread_time_stop();
     ok(!thread_time_is_on(), "stopped");
     (void)thread_time_set(0);
     (void)thread_time_set(1);
-    thread_time_team(8);
-    ok(entry.others_ns == others && entry.threads == 4, "it is as it was");
-    thread_time_start(&entry);
-    ok(entry.others_ns == 0 && entry.idle_ns == 0 && entry.threads == 0,
+    thread_time_enter(8, 1);
+    thread_time_leave(8);
+    ok(entry->others_ns == others && entry->threads == 4, "it is as it was");
+    thread_time_start(page, 0);
+    ok(entry->others_ns == 0 && entry->idle_ns == 0 && entry->threads == 0,
        "a new rank begins with nothing");
-    thread_time_team(3);
+    thread_time_enter(3, 1);
+    ok(entry->threads == 3, "in a team of three");
     thread_time_give_up();
-    ok(entry.threads == 0 && !thread_time_is_on(), "given up: not known");
+    ok(entry->threads == 0 && !thread_time_is_on(), "given up: not known");
     thread_time_give_up();
-    thread_time_team(3);
-    is_int((int)entry.threads, 0, "for good");
+    thread_time_enter(3, 1);
+    is_int((int)entry->threads, 0, "for good");
 }
 
 int main(void)
 {
+    int fd;
+
+    page = meter_page_create(&fd);
+    if (!page)
+        bail("no page");
+    entry = &page->rank[0];
     test_start();
     test_metered();
     test_other();
     test_end();
+    meter_page_destroy(page);
+    (void)close(fd);
     return done();
 }

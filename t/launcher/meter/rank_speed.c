@@ -89,6 +89,42 @@ static void test_outside(void)
     ok(is_same(rank_speed_done(&speed), 1), "from its next region on");
 }
 
+static void end_thread(uint64_t regions, uint64_t useful_ns)
+{
+    atomic_store(&page->rank[0].regions, regions);
+    atomic_store(&page->rank[0].useful_ns, useful_ns);
+    atomic_store(&page->rank[0].ended_ns, useful_ns);
+    (void)look_after(10 * MS);
+}
+
+static void test_thread(void)
+{
+    speed = (struct rank_speed){.next = 0};
+    atomic_store(&page->rank[0].size, 0);
+    atomic_store(&page->rank[0].leader, 2); /* of slot 1 */
+    atomic_store(&page->slot[0].regions, 0);
+    end_thread(5, 50 * MS);
+    ok(rank_speed_is_used(&speed), "a thread of a team is told by its entry");
+    rank_speed_start(&speed);
+    end_thread(5, 50 * MS);
+    end_thread(6, 70 * MS);
+    ok(rank_speed_done(&speed) <= 0, "the region underway does not count");
+    end_thread(8, 100 * MS);
+    ok(is_same(rank_speed_done(&speed), 2)
+           && is_same(rank_speed_work_ns(&speed), 30e6),
+       "those after it do, with the time that it was busy");
+    end_thread(9, 100 * MS);
+    ok(is_same(rank_speed_done(&speed), 3)
+           && is_same(rank_speed_work_ns(&speed), 30e6),
+       "also if that is none");
+    ok(rank_speed_region_ns(&speed) > 0, "from one end to the next");
+    end_thread(9, 1 * MS);
+    ok(rank_speed_done(&speed) <= 0, "another thread: anew");
+    atomic_store(&page->rank[0].leader, 0);
+    (void)look_after(10 * MS);
+    ok(!rank_speed_is_used(&speed), "it is told no longer");
+}
+
 int main(void)
 {
     int fd;
@@ -98,6 +134,7 @@ int main(void)
         bail("no page");
     test_ticks();
     test_outside();
+    test_thread();
     meter_page_destroy(page);
     done();
 }
