@@ -168,6 +168,13 @@ static void add_rank(struct rank_threads *t, uint32_t pid)
     t->n++;
 }
 
+/* 0: nobody.  A thread of a rank's OpenMP team comes and goes as it is advised,
+ * and its rank tells of it. */
+static uint32_t owner_of(const struct rank_speed *s)
+{
+    return s->is_thread ? 0 : s->track.owner;
+}
+
 static void group_slots(struct rank_threads *t)
 {
     uint32_t slots = meter_page_slots(t->page);
@@ -176,7 +183,7 @@ static void group_slots(struct rank_threads *t)
     for (uint32_t i = 0; i < slots; i++) {
         struct watched *s = &t->slot[i];
 
-        s->owner = s->speed.track.owner;
+        s->owner = owner_of(&s->speed);
         if (!s->owner)
             continue;
         s->rank = find_rank(t, s->owner);
@@ -197,7 +204,7 @@ static int sample_all(struct rank_threads *t, int64_t now)
         struct watched *s = &t->slot[i];
 
         (void)rank_speed_update(&s->speed, t->page, i, now, elapsed_ns);
-        others |= s->owner != s->speed.track.owner;
+        others |= s->owner != owner_of(&s->speed);
     }
     return others;
 }

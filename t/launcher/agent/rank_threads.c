@@ -166,6 +166,27 @@ static void test_pinned(void)
        "no more threads than CPUs that it is pinned to");
 }
 
+/* The rank in slot 0 is metered from outside; a thread of its team has a slot. */
+static void test_team(void)
+{
+    start(2, 8);
+    come(0, 100, 0.3);
+    come(1, 101, 0.9);
+    run(10);
+    page->slot[2].owner = 100;
+    page->rank[2].leader = 1;
+    page->high = 3;
+    run(0.05);
+    ok(threads_of(0) == 2 && threads_of(1) == 6 && page->slot[2].threads == 0,
+       "a thread of a team comes: nothing begins anew (%u, %u)", threads_of(0),
+       threads_of(1));
+    page->slot[2].owner = 0;
+    page->rank[2].leader = 0;
+    run(0.05);
+    ok(threads_of(0) == 2 && threads_of(1) == 6, "nor when it has gone");
+    page->high = 2;
+}
+
 /* Threads that tick each for itself, and a slot that tells nothing. */
 static void test_threads(void)
 {
@@ -235,6 +256,7 @@ int main(void)
     test_uneven();
     test_deaf();
     test_pinned();
+    test_team();
     test_threads();
     test_many();
     test_cpus();
