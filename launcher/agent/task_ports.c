@@ -140,14 +140,15 @@ void task_ports_take(struct task_ports *t,
                      int fd,
                      const struct slice_message *m)
 {
-    const struct timeval patience = {.tv_sec = t->s.patience_s};
     uint32_t why = judge(t, m);
+    struct timeval patience = {0, 0};
     struct caller *c;
 
     if (why) {
         answer(fd, why);
         return;
     }
+    patience.tv_sec = t->s.patience_s;
     c = &t->caller[m->rank];
     c->on_end = event_new(t->s.base, fd, EV_READ, on_end, c);
     if (!c->on_end || event_add(c->on_end, NULL) < 0
