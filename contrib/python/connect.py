@@ -12,6 +12,7 @@ contrib/connect has the same in C.
 import os
 import socket
 import struct
+import sys
 
 import evenstep
 
@@ -20,7 +21,10 @@ RANK = struct.Struct(">I")
 
 def number_of(worker: str, task: str) -> int:
     """Of a worker of `evenstep run --persistent`, or of a task of a step."""
-    return int(os.environ.get(worker) or os.environ[task])
+    number = os.environ.get(worker) or os.environ.get(task)
+    if number is None:
+        sys.exit("connect.py: runs under evenstep only: see its first lines")
+    return int(number)
 
 
 def main() -> None:

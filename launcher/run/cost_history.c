@@ -2,7 +2,6 @@
 #include "launcher/run/cost_history.h"
 #include "launcher/run/history_file.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
@@ -146,17 +145,6 @@ int cost_history_append(const struct cost_key *key, const struct cost_record *r)
                   key->command, "file", key->file, "line", key->line, "wait",
                   r->terms.wait, "burn", r->terms.burn, "each", r->terms.each,
                   "noise", r->noise, "speed", r->speed);
-    char *text = json ? json_dumps(json, JSON_COMPACT) : NULL, *line = NULL;
-    int rc = -1, why;
 
-    if (text && asprintf(&line, "%s\n", text) < 0)
-        line = NULL;
-    if (line)
-        rc = history_file_append(FILE_NAME, line, COST_HISTORY_BYTES_MOST);
-    why = line ? errno : ENOMEM;
-    free(line);
-    free(text);
-    json_decref(json);
-    errno = why;
-    return rc;
+    return history_file_append_json(FILE_NAME, json, COST_HISTORY_BYTES_MOST);
 }

@@ -44,6 +44,23 @@ int history_file_append(const char *name, const char *line, size_t most)
     return rc;
 }
 
+int history_file_append_json(const char *name, json_t *value, size_t most)
+{
+    char *text = value ? json_dumps(value, JSON_COMPACT) : NULL, *line = NULL;
+    int rc = -1, why;
+
+    if (text && asprintf(&line, "%s\n", text) < 0)
+        line = NULL;
+    if (line)
+        rc = history_file_append(name, line, most);
+    why = line ? errno : ENOMEM;
+    free(line);
+    free(text);
+    json_decref(value);
+    errno = why;
+    return rc;
+}
+
 static void read_one(int dir,
                      const char *name,
                      size_t most,

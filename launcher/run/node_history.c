@@ -2,9 +2,7 @@
 #include "launcher/run/node_history.h"
 #include "launcher/run/history_file.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define FILE_NAME "nodes"
@@ -117,17 +115,6 @@ int node_history_append(const struct node_history_key *key, json_t *nodes)
                             key->release, "cluster", key->cluster, "job",
                             (json_int_t)key->job, "step", (json_int_t)key->step,
                             "time", (json_int_t)key->now_s, "nodes", nodes);
-    char *text = run ? json_dumps(run, JSON_COMPACT) : NULL, *line = NULL;
-    int rc = -1, why;
 
-    if (text && asprintf(&line, "%s\n", text) < 0)
-        line = NULL;
-    if (line)
-        rc = history_file_append(FILE_NAME, line, NODE_HISTORY_BYTES_MOST);
-    why = line ? errno : ENOMEM;
-    free(line);
-    free(text);
-    json_decref(run);
-    errno = why;
-    return rc;
+    return history_file_append_json(FILE_NAME, run, NODE_HISTORY_BYTES_MOST);
 }
