@@ -99,35 +99,49 @@ void progress_look(struct progress *p, const struct distribution *d)
     }
 }
 
+/* Add a frame to others, or put the run so far in their place. */
+static void add_account(struct account_result *to,
+                        const struct account_result *frame,
+                        const struct account_result *run)
+{
+    if (run)
+        *to = *run;
+    else
+        account_sum(to, frame);
+}
+
 static void add_frame(struct progress_frames *f,
                       uint64_t number,
                       const struct account_result *account,
+                      const struct account_result *run,
                       int adjusted)
 {
     if (f->n == 0)
         *f = (struct progress_frames){.first = number};
     f->last = number;
     f->n++;
-    account_sum(&f->sum, account);
+    f->overlap = run != NULL;
+    add_account(&f->sum, account, run);
     f->adjusted = adjusted;
 }
 
 void progress_frame(struct progress *p,
                     const struct distribution *d,
                     const struct account_result *account,
+                    const struct account_result *run,
                     int adjusted)
 {
     const struct frame *f = distribution_frame(d);
 
     tally_end(&p->tally, f->end - f->begin, seconds_now());
     p->ended++;
-    account_sum(&p->sum, account);
+    add_account(&p->sum, account, run);
     if (p->terminal) {
         p->drawn_ns = 0;
         progress_look(p, d);
         return;
     }
-    add_frame(&p->untold, f->number, account, adjusted);
+    add_frame(&p->untold, f->number, account, run, adjusted);
     if (log_pace_frame(&p->pace, seconds_now()))
         tell_frames(p);
 }

@@ -21,7 +21,7 @@ struct progress {
     int terminal;
     int64_t drawn_ns;          /* when the line was last drawn */
     uint64_t ended;            /* frames */
-    struct account_result sum; /* of these */
+    struct account_result sum; /* of these, or of the run so far */
 };
 
 /* As of tally_start(). */
@@ -36,10 +36,12 @@ void progress_look(struct progress *p, const struct distribution *d);
 struct tally_now progress_now(const struct progress *p,
                               const struct distribution *d,
                               double *efficiency);
-/* The first frame is done. */
+/* The first frame is done.  run: where frames overlap the run so far, of which is
+ * told then; else NULL. */
 void progress_frame(struct progress *p,
                     const struct distribution *d,
                     const struct account_result *account,
+                    const struct account_result *run,
                     int adjusted);
 void progress_end(struct progress *p, const struct summary *s);
 /* Take the line away. */

@@ -159,28 +159,47 @@ void progress_text_running(char text[PROGRESS_TEXT],
              left[0] ? ", " : "", left);
 }
 
+/* "frame 2 of 6" or "frames 2 to 4 of 6" */
+static void print_frames(char *text,
+                         size_t size,
+                         const struct progress_frames *f,
+                         uint64_t frames)
+{
+    char of[32];
+
+    print_of(of, sizeof of, frames);
+    if (f->n == 1)
+        snprintf(text, size, "frame %" PRIu64 "%s", f->first + 1, of);
+    else
+        snprintf(text, size, "frames %" PRIu64 " to %" PRIu64 "%s",
+                 f->first + 1, f->last + 1, of);
+}
+
 void progress_text_frames(char text[PROGRESS_TEXT],
                           const struct progress_frames *f,
                           const struct tally_now *now)
 {
-    char of[32], left[40];
+    const char *what = f->n == 1 ? "" : "mean ", *so_far = "";
+    double time = f->sum.time / (double)f->n;
+    char frames[96], left[40];
+    int n;
 
-    print_of(of, sizeof of, now->frames);
-    if (f->n == 1) {
-        snprintf(text, PROGRESS_TEXT,
-                 "frame %" PRIu64 "%s: %.3f s, efficiency %.2f, ideal %.3f s, "
-                 "equal parts %.3f s%s",
-                 f->first + 1, of, f->sum.time, account_efficiency(&f->sum),
-                 f->sum.ideal, f->sum.equal, f->adjusted ? ", adjusted" : "");
-        return;
+    print_frames(frames, sizeof frames, f, now->frames);
+    if (f->overlap) {
+        what = "after ";
+        so_far = " so far";
+        time = f->sum.time;
     }
+    n = snprintf(text, PROGRESS_TEXT, "%s: %s%.3f s, efficiency%s %.2f",
+                 frames, what, time, so_far, account_efficiency(&f->sum));
+    text += n;
     print_left(left, sizeof left, now);
-    snprintf(
-        text, PROGRESS_TEXT,
-        "frames %" PRIu64 " to %" PRIu64 "%s: mean %.3f s, efficiency %.2f%s%s",
-        f->first + 1, f->last + 1, of, f->sum.time / (double)f->n,
-        account_efficiency(&f->sum), left[0] && now->frames > 0 ? ", " : "",
-        now->frames > 0 ? left : "");
+    if (f->n == 1)
+        snprintf(text, PROGRESS_TEXT - (size_t)n,
+                 ", ideal %.3f s, equal parts %.3f s%s", f->sum.ideal,
+                 f->sum.equal, f->adjusted ? ", adjusted" : "");
+    else if (left[0] && now->frames > 0)
+        snprintf(text, PROGRESS_TEXT - (size_t)n, ", %s", left);
 }
 
 /* Three digits behind the point where it is short; no run is longer than a

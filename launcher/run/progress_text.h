@@ -17,6 +17,7 @@
 struct progress_frames {
     uint64_t first, last; /* numbers */
     uint64_t n;
+    int overlap; /* sum is of the run until their end, not of them */
     struct account_result sum;
     int adjusted; /* after the last one */
 };
@@ -38,7 +39,9 @@ void progress_text_bar(char text[PROGRESS_TEXT],
 void progress_text_running(char text[PROGRESS_TEXT],
                            const struct tally_now *now);
 /* "frame 2 of 6: 1.234 s, efficiency 0.93, ideal 1.148 s, equal parts 3.456 s"
- * or "frames 20 to 340 of 1000: mean 0.005 s, efficiency 0.93, 0:40 left" */
+ * or "frames 20 to 340 of 1000: mean 0.005 s, efficiency 0.93, 0:40 left"; of
+ * frames that overlap "frame 2 of 6: after 2.345 s, efficiency so far 0.93", and
+ * so on. */
 void progress_text_frames(char text[PROGRESS_TEXT],
                           const struct progress_frames *f,
                           const struct tally_now *now);

@@ -95,6 +95,7 @@ void run_account_frame(struct run_account *a,
         overlap(a, began, began + seconds);
     }
     account_sum(&a->sum, &a->last);
+    a->open += fmax(began + seconds - fmax(began, a->ended), 0);
     a->ended = began + seconds;
     a->frames++;
 }
@@ -110,7 +111,8 @@ struct account_result run_account_sum(const struct run_account *a,
     if (a->whole) {
         split(a, a->whole);
         terms = cost_terms(a->cost);
-        return account_close(a->whole, &terms, a->speed, seconds);
+        return account_close(a->whole, &terms, a->speed,
+                             seconds > 0 ? seconds : a->open);
     }
     if (seconds > r.time) {
         r.part[ACCOUNT_WAITING] += seconds - r.time;

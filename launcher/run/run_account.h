@@ -3,10 +3,10 @@
  * run_account.h - what a run is held against: the ideal by what its pieces cost
  * (policy/cost.h), and where the rest of the time went (policy/account.h).
  *
- * The frames of a run add up, and what lies between them is waiting.  With
- * frames ahead of the first they overlap: then a frame's time is that since the
- * end of the one before, where the rest went is not told of it, and the run has
- * an account of its own.
+ * The frames of a run add up, and what lies between them is waiting, but for a
+ * queue's, which may have had nothing.  With frames ahead of the first they
+ * overlap: then a frame's time is that since the end of the one before, where the
+ * rest went is not told of it, and the run has an account of its own.
  */
 #ifndef LAUNCHER_RUN_RUN_ACCOUNT_H
 #define LAUNCHER_RUN_RUN_ACCOUNT_H
@@ -22,6 +22,7 @@ struct run_account {
     double *speed, *part;            /* one a node; workspace */
     uint64_t frames;                 /* so far */
     double ended;                    /* when the frame before has */
+    double open;                     /* seconds with a frame at work */
     struct account_result last, sum; /* of the last frame, of all */
 };
 
@@ -39,7 +40,8 @@ void run_account_frame(struct run_account *a,
                        const struct dispatch *d,
                        double began,
                        double seconds);
-/* Of the run, that took so many seconds so far. */
+/* Of the run, that took so many seconds so far; 0: as many as a frame was at work,
+ * each second once. */
 struct account_result run_account_sum(const struct run_account *a,
                                       double seconds);
 /* What a command takes to start at a node, by the costs. */

@@ -122,7 +122,8 @@ static int weigh_frame(struct run *r, uint64_t left_out)
     progress_stop(&r->progress); /* stdout may be the same terminal */
     if (receiving_frame(&r->receiving, r->distribution, r->err) < 0)
         return -1;
-    progress_frame(&r->progress, r->distribution, &r->account.last, adjusted);
+    progress_frame(&r->progress, r->distribution, &r->account.last,
+                   r->account.whole ? &r->summary.account : NULL, adjusted);
     return report(r, adjusted, left_out);
 }
 

@@ -137,6 +137,7 @@ static void repeated_starts(void)
 static void ahead(void)
 {
     struct run_account a;
+    struct account_result r;
     double seconds;
 
     start(1);
@@ -151,6 +152,13 @@ static void ahead(void)
     ok(account_efficiency(&a.last) <= 1, "and no frame is better than ideal");
     ok(run_account_sum(&a, 10 + seconds).time == 10 + seconds,
        "a run has an account of its own");
+    seconds += 10;
+    run_account_frame(&a, d, 40, 16);
+    r = run_account_sum(&a, 0);
+    is_near(r.time, seconds + 16, 1e-6,
+            "a queue's is as long as frames are at work, each second once");
+    ok(r.ideal > 20 && r.ideal < r.time && sum_of(&r) > 0.99 * r.time,
+       "of which %.1f s of %.1f are ideal", r.ideal, r.time);
     run_account_clear(&a);
     stop();
 }
