@@ -215,9 +215,10 @@ void dispatch_elsewhere(struct dispatch *d,
  * the loads are only to make all end together. */
 int dispatch_can_join(const struct dispatch *d);
 /* Work of other frames that nodes may be sent, in units of this one's mean; below
- * 0, as at first: the frame is cut alone.  Before dispatch_begin(), too: then
- * nobody has a slice of it, and all is in the pool. */
-void dispatch_set_beside(struct dispatch *d, double work);
+ * 0, as at first: the frame is cut alone.  is_followed: more frames are known to
+ * come after these.  Before dispatch_begin(), too: then nobody has a slice of it,
+ * and all is in the pool. */
+void dispatch_set_beside(struct dispatch *d, double work, int is_followed);
 /* Is handing out to a node about to look at what all do, so that what they do of
  * other frames should be told before? */
 int dispatch_takes_look(const struct dispatch *d, size_t node, double now);

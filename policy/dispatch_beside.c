@@ -65,9 +65,10 @@ int dispatch_can_join(const struct dispatch *d)
            && cost_is_known(d->sizing.cost);
 }
 
-void dispatch_set_beside(struct dispatch *d, double work)
+void dispatch_set_beside(struct dispatch *d, double work, int is_followed)
 {
     d->sizing.beside = work;
+    d->sizing.is_followed = is_followed;
 }
 
 void dispatch_turn(struct dispatch *d, size_t node, double now)

@@ -378,7 +378,7 @@ static double part_of_all(const struct sizing *s,
     double speed = s->speed[node];
     double start = (t->wait * speed + t->burn) / t->each;
 
-    part *= at_once(s, node, part, 0);
+    part *= s->is_followed ? SIZING_FOLLOWED : at_once(s, node, part, 0);
     return s->beside > 0 && most - part < start / 2 ? most : part;
 }
 

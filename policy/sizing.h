@@ -29,7 +29,12 @@
  * Frames side by side are cut as one: a node takes its part of what is left of all
  * of them, from the first one on, so that it starts once where it would start in
  * each.  What it would leave of a frame that is not the last one is taken, too, if
- * it is less work than half a start.
+ * it is less work than half a start.  While more frames are known to come nobody
+ * waits at the end of these, whatever noise there is: but the first of them must be
+ * done for another to begin, so a fifth is held back, and not what noise asks for.
+ * Simulated, six frames of 5 s on nodes of 8:4:2:1, a command of which nothing is
+ * known and whose start waits 0.5 s and works 0.05 s: makespan / ideal of all frames
+ * as one, with one start a node, 1.16 -> 1.11, 32 -> 21 starts.
  *
  * How far a start goes is not known well at first: then it is taken for as long
  * as it may be by any terms that explain the pieces about as well.
@@ -72,6 +77,8 @@
  * work, and so much of what a node takes is held back. */
 #define SIZING_START_MAYBE 0.1
 #define SIZING_UNSEEN      (1.0 / 3)
+/* Of frames side by side that others follow a node takes this part of its own. */
+#define SIZING_FOLLOWED 0.8
 /* What a piece costs everyone, whatever its command; seconds. */
 #define SIZING_START_LEAST 0.002
 
@@ -87,6 +94,7 @@ struct sizing {
     /* Work of frames beside this one, which the same nodes will do; below 0: the
      * frame is alone. */
     double beside;
+    int is_followed; /* by more frames, after those */
     /* n each */
     double *free;  /* when it will be free, as of the last look; seconds */
     double *speed; /* 0: gets nothing */

@@ -53,7 +53,7 @@ static void tell_beside(const struct distribution *d, const struct at_work *w)
     for (size_t i = 0; i < d->n; i++)
         if (nth(d, i) != w && nth(d, i)->frame.type == w->frame.type)
             work += dispatch_pool_work(nth(d, i)->dispatch);
-    dispatch_set_beside(w->dispatch, work);
+    dispatch_set_beside(w->dispatch, work, d->is_followed);
 }
 
 static void tell_all(const struct distribution *d,
@@ -110,6 +110,10 @@ int distribution_feed_slot(struct distribution *d,
 {
     if (distribution_joins(d) && is_done(nth(d, 0)))
         return 0; /* the next frame is cut with the others */
+    if (distribution_joins(d) && distribution_may_begin(d)) {
+        d->wants_frame = 1; /* likewise, now that costs are known */
+        return 0;
+    }
     if (hand(d, slot, err) < 0)
         return -1;
     if (distribution_may_begin(d) && is_hungry(d, slot, d->answered_ns)) {

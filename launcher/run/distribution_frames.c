@@ -198,6 +198,7 @@ static struct at_work *open_place(struct distribution *d,
         forget_first(d);
     w = nth(d, d->n++);
     d->is_over = d->wants_frame = 0;
+    d->is_followed = frame->most > 0;
     w->frame = *frame;
     w->dispatch = w->of[frame->type];
     w->start_ns = clock_ns();
@@ -218,7 +219,7 @@ int distribution_send(struct distribution *d,
     int joins = distribution_joins(d);
 
     distribution_tell_all_elsewhere(d, w, w->start_ns);
-    dispatch_set_beside(w->dispatch, joins ? 0 : -1);
+    dispatch_set_beside(w->dispatch, joins ? 0 : -1, d->is_followed);
     dispatch_expect(w->dispatch, frame->most);
     if (dispatch_begin(w->dispatch, (struct slice){frame->begin, frame->end},
                        done, n)

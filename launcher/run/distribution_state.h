@@ -46,6 +46,7 @@ struct distribution {
     int is_over;         /* the only one that is left has come out */
     int wants_frame;     /* a node has nothing left of those at work */
     int is_dry;          /* and there is none to be had */
+    int is_followed;     /* others are known to come after the newest */
     uint64_t pieces;     /* that a slice is sent in, at most */
     int64_t begun_ns;    /* when the run's first frame was */
     int64_t answered_ns; /* when the last piece was */

@@ -13,6 +13,6 @@ int extraction_next(struct extraction *x, struct frame *f, struct es_error *err)
     f->end = x->end;
     f->label[0] = f->work[0] = '\0';
     f->type = 0;
-    f->most = 0;
+    f->most = x->next < x->repeat ? x->end - x->begin : 0;
     return EXTRACTED_FRAME;
 }

@@ -16,7 +16,8 @@ struct frame { /* one piece of work that all nodes share */
     char label[LABEL_MAX];
     char work[WORK_NAME_MAX]; /* its type; "": of the command line */
     size_t type;              /* its place in work_types.h */
-    uint64_t most;            /* units of any frame that waits; 0: not known */
+    uint64_t most;            /* units of any frame that is known to come after
+                                 it; 0: of none */
 };
 
 /* What asking for the next frame comes to. */

@@ -25,7 +25,7 @@ static void begin(const char *policy, double beside, int is_known)
     cost_expect_speeds(cost, speed);
     if (is_known)
         cost_expect(cost, &terms, 0.02);
-    dispatch_set_beside(d, beside);
+    dispatch_set_beside(d, beside, 0);
     if (dispatch_begin(d, (struct slice){0, 100}, NULL, 0) < 0)
         bail("no memory");
 }
@@ -58,11 +58,40 @@ static void test_pool(void)
     ok(dispatch_waiting(d) == 0 && dispatch_pool_work(d) > 99.9
            && dispatch_node(d, 0)->slice > 0,
        "else all of it is in the pool, but what a slice would be is known");
-    dispatch_set_beside(d, 900);
+    dispatch_set_beside(d, 900, 0);
     ok(dispatch_feed(d, 0) == 0 && dispatch_current(d, 0)->units.end == 100
            && !dispatch_current(d, 1),
        "of ten frames the fast one does the first, and the slow one nothing");
     end();
+}
+
+/* Units that the fast node takes of a frame beside another, of noisy pieces. */
+static uint64_t takes_at_once(int is_followed)
+{
+    static const struct cost_terms noisy = {.wait = 1, .each = 1};
+    uint64_t units;
+
+    begin("even", 0, 1);
+    cost_expect(cost, &noisy, 0.3);
+    dispatch_set_beside(d, 20, is_followed);
+    if (dispatch_feed(d, 0) < 0)
+        bail("no memory");
+    units = dispatch_node(d, 0)->out_units;
+    end();
+    return units;
+}
+
+static void test_followed(void)
+{
+    uint64_t last = takes_at_once(0), followed = takes_at_once(1);
+
+    ok(last > 0 && last < 70,
+       "of the last frames noise holds back much: %ju units go at once",
+       (uintmax_t)last);
+    ok(followed > 80 && followed < 100,
+       "while others follow nobody waits at their end: %ju, a fifth less than "
+       "its part",
+       (uintmax_t)followed);
 }
 
 /* The fast one works at another frame for so little that it is better to wait. */
@@ -84,6 +113,7 @@ int main(void)
 {
     test_can_join();
     test_pool();
+    test_followed();
     test_elsewhere();
     return done();
 }

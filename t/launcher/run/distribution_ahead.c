@@ -189,6 +189,29 @@ static void start_known(void)
     cost_expect(distribution_cost_of(d, 0), &terms, 0.02);
 }
 
+/* Nothing is known of the command, until the first piece is back. */
+static void test_learned(void)
+{
+    uint64_t took = took_ns;
+    double value[POLICY_PARAMS];
+
+    policy_defaults(kinds_find("even"), value);
+    adjust_by(&even, "even", value);
+    took_ns = 20000000000u;
+    start_with(&even, 2, 0);
+    begin();
+    ok(session.sent == NODES && !distribution_wants_frame(d),
+       "of a new command the first frame is cut alone");
+    answer(1, 1);
+    ok(distribution_wants_frame(d) && run_of(1) == RUNS
+           && distribution_left(d) > 0,
+       "with the first answer frames are cut as one: another is wanted before "
+       "more of this one is sent");
+    distribution_destroy(d);
+    job_load_adjuster_clear(&even);
+    took_ns = took;
+}
+
 /* What the command costs is known: frames are cut as one. */
 static void test_joined(void)
 {
@@ -412,6 +435,7 @@ int main(void)
         bail("no memory");
     test_begun();
     test_dry();
+    test_learned();
     test_joined();
     test_kept();
     test_lost();
