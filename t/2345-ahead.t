@@ -72,6 +72,18 @@ test_expect_success 'frames of a pipe begin as they come' '
 		echo 0:160 a && wait_for 60 begun 0 160 && echo 0:160 b && wait_for 60 begun 1 160 && echo 0:160 c
 	} >pipe && wait $run && run= && head -n 480 want | test_cmp - got
 '
+test_expect_success 'lines of a queue are works of their own: frames are ahead by default, and the run is told with all that it took' '
+	for frame in a b c d e f; do echo "0:160 $frame"; done >queue && rm -f go started && XDG_STATE_HOME=$PWD/queued && export XDG_STATE_HOME && mkdir -p queued &&
+	behind_to got evenstep run --local 4 --metrics equal --queue queue --report report -- ./late {begin} {end} && wait_for 60 test -e started &&
+	wait_for 60 grep -q "^local[0-9] 2 " started && sleep 1 && : >go && wait $run && run= && test_cmp want got &&
+	grep "^evenstep: frame 6: after [0-9.]* s, efficiency so far 0" err &&
+	jq -es "map(select(.type == \"summary\")) | .[0] | .efficiency < 1 and .ideal > 0
+		and ((.ideal + ([.rest[]] | add)) / .ideal * .efficiency - 1 | fabs < 0.01)" report && unset XDG_STATE_HOME
+'
+test_expect_success 'but with --ahead 0 one is done before the next begins' '
+	rm -f go started && behind_to got evenstep run --local 4 --metrics equal --queue queue --ahead 0 -- ./late {begin} {end} &&
+	wait_for 60 test -e started && wait_for 60 begun 0 160 && ! grep -vE "^local[0-9] 0 " started && : >go && wait $run && run= && test_cmp want got
+'
 test_expect_success 'bundles: the same output' '
 	: >go && evenstep run --local 4 --metrics equal --policy rl2 --range 0:160 --repeat 6 --ahead 2 -- ./late {begin} {end} >got && test_cmp want got
 '

@@ -20,6 +20,9 @@
 #define TIMEOUT_MIN_S 0.1 /* twice what is waited between two looks */
 #define TIMEOUT_MAX_S 1e9 /* 30 years */
 
+#define AHEAD_AUTO     UINT64_MAX
+#define AHEAD_OF_QUEUE 2 /* enough that nobody waits for the end of a frame */
+
 /* --- the table ------------------------------------------------------------ */
 
 /* One line a policy and a parameter, from policy's own tables. */
@@ -110,6 +113,22 @@ static int take_slots(void *at, const char *text, struct es_error *err)
     return 0;
 }
 
+static int take_ahead(void *at, const char *text, struct es_error *err)
+{
+    uint64_t *ahead = at, n = AHEAD_AUTO;
+
+    if (strcmp(text, "auto") != 0) {
+        int rc = number_parse_u64(text, &n);
+
+        if (rc < 0 || n > AHEAD_MAX)
+            return es_fail(err, ES_USAGE, "give 0 to 100, or auto",
+                           "--ahead: \"%s\" is %s", text,
+                           rc == NUMBER_NONE ? "no number" : "out of range");
+    }
+    *ahead = n;
+    return 0;
+}
+
 #define AT(member) OPTION_AT(struct run_options, member)
 
 /* clang-format off */
@@ -160,10 +179,11 @@ const struct option run_options_table[] = {
      "a slice is sent in N pieces at most, so that who has finished can take "
      "over what a slow node has not begun; 1: nobody takes over; auto: in as "
      "few as what a command's start costs and how much times differ allow"},
-    {OPTION_COUNT, "ahead", "K", AT(ahead), .high = AHEAD_MAX, .def = "0",
-     .help =
+    {OPTION_TAKE, "ahead", "K|auto", AT(ahead), .take = take_ahead,
+     .def = "auto", .help =
      "K later frames at most may begin on nodes that have nothing left of the "
-     "first: for frames of which none reads what another one makes"},
+     "first: for frames of which none reads what another one makes; auto: 2 of "
+     "a queue, 0 else"},
     {OPTION_TEXT, "metrics", "probe|cached|equal|FILE", AT(metrics_file),
      .help =
      "first sizes: from a probe of every node, from the site's cache where it "
@@ -398,6 +418,26 @@ static int settle_types(struct run_options *o,
     return 0;
 }
 
+/* Lines of a queue are works of their own, as in other queues; iterations may
+ * build on each other.  What frames ahead gain is by cutting them as one. */
+static int settle_ahead(struct run_options *o, struct es_error *err)
+{
+    int may = o->n_queues > 0 && !o->works && !o->persistent
+              && o->power == POWER_OFF && o->pieces == DISPATCH_BY_COST
+              && o->policy->by_speed;
+
+    if (o->dry_run)
+        o->ahead = 0;
+    if (o->ahead == AHEAD_AUTO)
+        o->ahead = may ? AHEAD_OF_QUEUE : 0;
+    if (o->ahead > 0 && o->persistent)
+        return es_fail(err, ES_USAGE, "leave one of them out",
+                       "--ahead: a program that stays alive may keep what it "
+                       "needs for its next frame, so --persistent does one "
+                       "after the other");
+    return 0;
+}
+
 static void settle_metrics(struct run_options *o)
 {
     int source = METRICS_PROBE;
@@ -431,11 +471,6 @@ int run_options_settle(struct run_options *o,
         return es_fail(err, ES_USAGE, "leave one of them out",
                        "--slots: a program that stays alive is one a node, so "
                        "--persistent has one slot");
-    if (o->persistent && o->ahead > 0)
-        return es_fail(err, ES_USAGE, "leave one of them out",
-                       "--ahead: a program that stays alive may keep what it "
-                       "needs for its next frame, so --persistent does one "
-                       "after the other");
     if (o->meter.kind != OUTSIDE_NONE && o->pieces == DISPATCH_BY_COST
         && strcmp(c->power.actuator, "slice") == 0)
         o->pieces = TAIL_PIECES; /* it gives away what waits at a node */
@@ -458,13 +493,13 @@ int run_options_settle(struct run_options *o,
     o->policy = policy.kind;
     memcpy(o->policy_name, policy.name, sizeof o->policy_name);
     memcpy(o->policy_value, policy.value, sizeof o->policy_value);
-    if (exec_option_settle(&o->exec, o->command, err) < 0
+    if (settle_ahead(o, err) < 0
+        || exec_option_settle(&o->exec, o->command, err) < 0
         || settle_types(o, &policy, c, err) < 0)
         return -1;
     if (o->dry_run) { /* keeps nothing and writes no files */
         o->gather = o->report = o->joblog = o->journal = o->output = NULL;
         o->resume = o->resume_failed = 0;
-        o->ahead = 0;
     }
     return 0;
 }

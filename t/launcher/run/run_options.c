@@ -270,6 +270,31 @@ static void test_thresholds(void)
     }
 }
 
+static uint64_t ahead_of(const char *line)
+{
+    if (parse(line) < 0)
+        bail("%s: %s", line, err.what);
+    return o.ahead;
+}
+
+/* Lines of a queue are works of their own; iterations are not. */
+static void test_ahead(void)
+{
+    is_int((intmax_t)ahead_of("--queue - -- true"), 2, "of a queue");
+    is_int((intmax_t)ahead_of("--range 0:5 --repeat 9 -- true"), 0,
+           "of iterations");
+    is_int((intmax_t)ahead_of("--queue - --ahead 0 -- true"), 0, "as asked");
+    is_int((intmax_t)ahead_of("--range 0:5 --ahead 7 -- true"), 7, "likewise");
+    is_int((intmax_t)ahead_of("--range 0:5 --ahead auto -- true"), 0, "auto");
+    is_int((intmax_t)ahead_of("--queue - --persistent -- true"), 0,
+           "a program that stays");
+    is_int((intmax_t)ahead_of("--queue - --pieces 4 -- true"), 0,
+           "not by cost");
+    is_int((intmax_t)ahead_of("--queue - --policy canon -- true"), 0,
+           "nor by another policy");
+    is_int((intmax_t)ahead_of("--queue - --dry-run -- true"), 0, "a dry run");
+}
+
 /* Help names every option, policy and parameter. */
 static void test_help(void)
 {
@@ -317,6 +342,7 @@ int main(void)
     test_bad();
     test_good();
     test_thresholds();
+    test_ahead();
     test_help();
     return done();
 }
