@@ -64,6 +64,8 @@ double cost_work(const struct cost *c, const struct cost_part *part);
 /* Learn from what was added.  O(nodes), whatever was added. */
 void cost_fit(struct cost *c);
 
+/* The work of the largest piece that is remembered of a node; 0: of none.  O(1). */
+double cost_largest(const struct cost *c, size_t node);
 /* How many it has been told of, in all. */
 uint64_t cost_pieces(const struct cost *c);
 /* Is anything known: from pieces, or from runs before? */

@@ -287,6 +287,16 @@ void cost_add(struct cost *c,
 
 /* --- what is known -------------------------------------------------------- */
 
+double cost_largest(const struct cost *c, size_t node)
+{
+    const struct cost_node *n = &c->problem.node[node];
+    double most = 0;
+
+    for (size_t k = 0; k < n->n; k++)
+        most = fmax(most, n->piece[k].work);
+    return most;
+}
+
 uint64_t cost_pieces(const struct cost *c)
 {
     return c->added;

@@ -368,7 +368,7 @@ void sizing_look(struct sizing *s, double work)
 }
 
 /* The work of a batch that a node takes, whose part of all frames is more or less
- * than that. */
+ * than that.  That is no frame's, so only what was seen bounds it. */
 static double part_of_all(const struct sizing *s,
                           const struct cost_terms *t,
                           size_t node,
@@ -377,9 +377,13 @@ static double part_of_all(const struct sizing *s,
 {
     double speed = s->speed[node];
     double start = (t->wait * speed + t->burn) / t->each;
+    double seen = cost_largest(s->cost, node);
+    int is_last = !(s->beside > 0) && !s->is_followed;
 
     part *= s->is_followed ? SIZING_FOLLOWED : at_once(s, node, part, 0);
-    return s->beside > 0 && most - part < start / 2 ? most : part;
+    if (seen > 0)
+        part = fmin(part, SIZING_GROWTH * seen);
+    return !is_last && most - part < start / 2 ? most : part;
 }
 
 uint64_t sizing_part(const struct sizing *s,

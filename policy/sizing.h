@@ -77,6 +77,9 @@
  * work, and so much of what a node takes is held back. */
 #define SIZING_START_MAYBE 0.1
 #define SIZING_UNSEEN      (1.0 / 3)
+/* Of frames side by side a node takes at most so many times the work of its largest
+ * piece before: what is a start and what a unit is a guess far beyond that. */
+#define SIZING_GROWTH 4
 /* Of frames side by side that others follow a node takes this part of its own. */
 #define SIZING_FOLLOWED 0.8
 /* What a piece costs everyone, whatever its command; seconds. */
