@@ -4,7 +4,7 @@
  * actuator on a tree of its own.
  *
  * The session and the clock are ours: this header's functions stand for
- * session.c's and libc's.
+ * the session's and libc's.
  */
 #ifndef STEERED_NODES_H
 #define STEERED_NODES_H
@@ -60,7 +60,7 @@ int clock_gettime(clockid_t clock, struct timespec *t)
     return 0;
 }
 
-/* --- for session.c -------------------------------------------------------- */
+/* --- for a session -------------------------------------------------------- */
 
 size_t session_size(const struct session *s)
 {

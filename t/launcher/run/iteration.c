@@ -27,7 +27,7 @@ static const struct threshold_rule rule = {.unit = THRESHOLD_PERCENT,
                                            .value = 5};
 static struct iteration it;
 
-/* --- for session.c -------------------------------------------------------- */
+/* --- for a session -------------------------------------------------------- */
 
 size_t session_size(const struct session *s)
 {

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/session/session_end.h"
+#include "launcher/session/companion.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* For agents and srun to go by themselves; above the 2 s that a command has
+ * after its SIGTERM. */
+#define LEAVE_MS 4000
+#define FORCE_MS 2000 /* after scancel, before SIGKILL to srun */
+/* For agents to agree to stay. */
+#define LINGER_MS 5000
+/* For each agent of --local more: what one needs to go on a busy machine. */
+#define LEAVE_EACH_MS 20
+
+/* --- agents that stay ----------------------------------------------------- */
+
+/* Its place, or that it does not. */
+static void note_agreed(struct session *s,
+                        size_t node,
+                        const uint8_t *body,
+                        size_t len)
+{
+    struct reader r = {.at = body, .left = len};
+    struct endpoint *e = &s->lingering.agent[node];
+
+    if (e->port == 0 && len > 0)
+        endpoint_read(&r, e);
+    if (len > 0 && read_end(&r) == 0 && e->port > 0)
+        s->agreed++;
+    else
+        s->agreed = s->n + 1;
+    if (s->agreed >= s->n)
+        event_base_loopbreak(s->base);
+}
+
+void session_end_heard(struct session *s,
+                       size_t node,
+                       uint16_t type,
+                       const uint8_t *body,
+                       size_t len)
+{
+    if (type == MSG_LINGER && s->lingering.agent)
+        note_agreed(s, node, body, len);
+}
+
+void session_end_lost(struct session *s)
+{
+    if (!s->lingering.agent || s->agreed >= s->n)
+        return;
+    s->agreed = s->n + 1;
+    event_base_loopbreak(s->base);
+}
+
+/* Ask all whether they stay; runs the loop. */
+static int agree(struct session *s)
+{
+    s->lingering.agent = calloc(s->n, sizeof *s->lingering.agent);
+    s->lingering.n = (uint32_t)s->n;
+    s->lingering.secret = s->secret;
+    if (!s->lingering.agent || session_set_deadline(s, LINGER_MS) < 0)
+        return -1;
+    for (size_t i = 0; i < s->n; i++) {
+        struct msg_linger m = {.seconds = s->linger_s};
+        struct writer w = {0};
+
+        if (!members_node(s->members, i)->present)
+            return -1;
+        if (s->is_local && i == 0) /* by Slurm srun's keeper does it */
+            snprintf(m.dir, sizeof m.dir, "%s", s->linger_name);
+        msg_write_linger(&w, &m);
+        members_send(s->members, i, MSG_LINGER, &w);
+    }
+    (void)event_base_dispatch(s->base);
+    event_del(s->deadline);
+    if (s->agreed == s->n)
+        return 0;
+    s->agreed = s->n + 1;
+    return -1;
+}
+
+/* Leave the agents to the next command: 0 if they stay. */
+static int let_linger(struct session *s)
+{
+    if (!s->linger_s || !s->ready || s->failed || agree(s) < 0
+        || lingering_put(s->linger_name, &s->lingering, s->linger_s) < 0)
+        return -1;
+    launch_release(s->launch);
+    return 0;
+}
+
+/* All leave, and of what was to bring them to the next command nothing is left.
+ * By Slurm it goes with srun. */
+static void no_linger(struct session *s)
+{
+    if (s->members)
+        members_leave(s->members);
+    if (s->linger_s && s->is_local)
+        step_dir_remove(s->linger_name);
+}
+
+/* --- and those that leave ------------------------------------------------- */
+
+/* Run the loop until all processes have ended, at most ms. */
+static void await_processes(struct session *s, int ms)
+{
+    if (launch_running(s->launch) == 0 || !s->deadline
+        || session_set_deadline(s, ms) < 0)
+        return;
+    (void)event_base_dispatch(s->base); /* ends by the deadline at the latest */
+    event_del(s->deadline);
+}
+
+static void end_processes(struct session *s)
+{
+    await_processes(s, s->ready ? session_with_each(s, LEAVE_MS, LEAVE_EACH_MS)
+                                : 0);
+    if (launch_running(s->launch) == 0)
+        return;
+    if (!s->is_local && s->n > 0 && s->job > 0)
+        companion_cancel(s->base, s->job, s->step);
+    launch_stop(s->launch);
+    await_processes(s, session_with_each(s, FORCE_MS, LEAVE_EACH_MS));
+}
+
+void session_end(struct session *s)
+{
+    if (let_linger(s) < 0)
+        no_linger(s);
+    else
+        members_leave_seats(s->members);
+    listener_close(s->listener); /* who is away and calls now leaves, too */
+    if (s->arrival)
+        arrival_end(s->arrival);
+    if (s->launch)
+        end_processes(s);
+}
