@@ -1,188 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/session/qualification.h"
-#include "launcher/base/notice.h"
 #include "launcher/probe/probe_json.h"
+#include "launcher/session/qualification_ask.h"
+#include "launcher/session/qualification_file.h"
+#include "launcher/session/qualification_rank.h"
 
-#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What agents of one machine have in common: each would measure how much the
- * others leave of it at that moment. */
-#define SHARED                                                                 \
-    (PROBE_BIT(ELEMENT_M) | PROBE_BIT(ELEMENT_I) | PROBE_BIT(ELEMENT_B))
-
-/* Of them what is asked for all the same: to read the port's speed costs
- * nothing, and the cache may have what the ring has measured. */
-#define SHARED_ASKED PROBE_BIT(ELEMENT_I)
-
-/* Of the budget: what the ring has, if there is one. */
-#define RING_PART 0.4
-
-static int ring_ms(const struct qualification_setup *setup)
-{
-    return (int)(setup->probe->budget_ms * RING_PART);
-}
-
-/* What is left for the probes of a node. */
-static uint32_t node_ms(const struct qualification_setup *setup)
-{
-    int ms = setup->probe->budget_ms - (setup->ring ? ring_ms(setup) : 0);
-
-    return (uint32_t)(ms > PROBE_NODE_BUDGET_MIN_MS ? ms
-                                                    : PROBE_NODE_BUDGET_MIN_MS);
-}
-
-static const char *name_of(const struct qualification *q, size_t node)
-{
-    return session_node(q->session, node)->name;
-}
-
 /* --- when all have answered ----------------------------------------------- */
-
-static double highest(const struct profile *p)
-{
-    double most = 0;
-
-    for (int e = 0; e < ELEMENTS; e++)
-        most = p->influence[e] > most ? p->influence[e] : most;
-    return most;
-}
-
-/* Is it worth a line that n of the nodes have not measured e?  What no node
- * can, such as a virtual machine's link, is so every day: only if the profile
- * counts nothing more than that. */
-static int is_news(const struct qualification *q, enum element e, size_t n)
-{
-    const struct profile *p = &q->setup->profile->profile;
-
-    return n > 0 && p->influence[e] > 0
-           && (n < q->known || p->influence[e] >= highest(p));
-}
-
-/* What nodes of one machine share is not known of any of them; of the links it
- * is where all were measured at once, now or by whom the cache has it from. */
-static int is_shared(const struct qualification *q, size_t node, enum element e)
-{
-    unsigned shared = q->shares[node] ? SHARED : 0;
-
-    if (q->ring.rounds > 0 || q->result[node][ELEMENT_I].between)
-        shared &= ~PROBE_BIT(ELEMENT_I);
-    return (shared & PROBE_BIT(e)) != 0;
-}
-
-/* One line an element, however many nodes: the first, and how many more. */
-static void warn(const struct qualification *q, enum element e, int left_out)
-{
-    const char *why = NULL;
-    size_t first = 0, n = 0;
-    char more[40] = "";
-
-    for (size_t i = q->n; i-- > 0;)
-        if (q->answered[i] && !is_shared(q, i, e)
-            && q->result[i][e].state == PROBE_NOT_MEASURED) {
-            first = i;
-            why = q->result[i][e].what;
-            n++;
-        }
-    if (!is_news(q, e, n))
-        return;
-    if (n > 1)
-        snprintf(more, sizeof more, " and of %zu more", n - 1);
-    notice("warning: the %s of %s%s could not be measured (%s): it %s",
-           probe_name(&q->result[first][e], e), name_of(q, first), more, why,
-           left_out || n == q->known
-               ? "does not count"
-               : "counts as the median of the other nodes");
-}
-
-/* Seats that nobody has yet are as the first node is, and nobody's share. */
-static void fill_seats(struct qualification *q)
-{
-    for (size_t i = q->known; i < q->n; i++) {
-        memcpy(q->measured[i], q->measured[0], sizeof q->measured[i]);
-        q->metric[i] = q->metric[0];
-    }
-}
-
-/* Of n >= 1 nodes that are alike, which metric_rank() cannot refuse. */
-static void rank_equal(struct qualification *q)
-{
-    q->known = q->n;
-    for (size_t i = 0; i < q->n; i++)
-        for (int e = 0; e < ELEMENTS; e++)
-            q->measured[i][e] = 1;
-    (void)metric_rank((const double(*)[ELEMENTS])q->measured,
-                      &q->setup->profile->profile, q->metric, q->n);
-}
-
-static void row_of(struct qualification *q, size_t node)
-{
-    for (int e = 0; e < ELEMENTS; e++) {
-        const struct probe_result *r = &q->result[node][e];
-
-        q->measured[node][e] =
-            is_shared(q, node, (enum element)e) ? (double)NAN : probe_amount(r);
-    }
-}
-
-static size_t count_between(const struct qualification *q)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < q->n; i++)
-        n += q->result[i][ELEMENT_I].between != 0;
-    return n;
-}
-
-/* What a port tells is not comparable to what others' links carried, which is
- * always less. */
-static void leave_out_told(struct qualification *q)
-{
-    size_t between = count_between(q);
-
-    for (size_t i = 0; between > 0 && i < q->n; i++) {
-        struct probe_result *r = &q->result[i][ELEMENT_I];
-
-        if (!r->between && r->state == PROBE_MEASURED)
-            probe_not_measured(r,
-                               "the others' links were measured, its is not");
-    }
-}
-
-/* What is known of all nodes, each element in all of them or in none. */
-static void complete_metrics(struct qualification *q, int left_out[ELEMENTS])
-{
-    leave_out_told(q);
-    q->known = session_known_size(q->session);
-    for (size_t i = 0; i < q->known; i++)
-        if (q->answered[i] || i == 0)
-            row_of(q, i);
-        else /* it joins, and has not yet */
-            memcpy(q->measured[i], q->measured[0], sizeof q->measured[i]);
-    metric_complete(q->measured, q->scratch, left_out, q->known);
-}
-
-static void rank(struct qualification *q)
-{
-    const struct profile *profile = &q->setup->profile->profile;
-    int left_out[ELEMENTS];
-
-    complete_metrics(q, left_out);
-    for (int e = 0; e < ELEMENTS && !q->setup->quiet; e++)
-        warn(q, (enum element)e, left_out[e]);
-    memcpy(q->counted, q->measured, q->n * sizeof *q->counted);
-    if (rank_by_rank(q->setup->probe->rank_by, q->counted, profile, q->metric,
-                     q->known)
-        == 0) {
-        fill_seats(q);
-        return;
-    }
-    notice("warning: no node could be measured in what the profile %s counts: "
-           "the first slices are all alike",
-           q->setup->profile->name);
-    rank_equal(q);
-}
 
 /* What the links carried replaces what they tell of themselves: of a node
  * whose partners were not there it is not known. */
@@ -215,9 +42,9 @@ static void over(struct qualification *q)
     q->missing = 0;
     take_ring(q);
     if (q->setup->profile)
-        rank(q);
+        qualification_rank(q);
     else
-        complete_metrics(q, left_out);
+        qualification_complete(q, left_out);
 }
 
 /* When all have answered the ring begins: it wants the CPUs, too. */
@@ -225,9 +52,12 @@ static void start_ring(struct qualification *q)
 {
     int wanted = q->setup->ring && !session_is_local(q->session)
                  && (q->setup->probe->elements & PROBE_BIT(ELEMENT_I))
-                 && count_between(q) < q->n; /* the cache has it */
+                 && qualification_between(q) < q->n; /* the cache has it */
 
-    if (wanted && ring_test_start(&q->ring, q->session, ring_ms(q->setup)) < 0)
+    if (wanted
+        && ring_test_start(&q->ring, q->session,
+                           qualification_ring_ms(q->setup))
+               < 0)
         ring_test_clear(&q->ring);
     q->missing = q->ring.missing;
     q->in_ring = q->missing > 0;
@@ -287,7 +117,7 @@ static void answer(struct qualification *q,
             probe_not_measured(&q->result[node][e], "%s", why);
     if (q->again[node] && q->missing == 0) {
         q->answered[node] = 1;
-        rank(q);
+        qualification_rank(q);
     }
     q->again[node] = 0;
     count_answer(q, node);
@@ -329,44 +159,8 @@ void qualification_lost(struct qualification *q, size_t node)
 
 int qualification_wants_ring(const struct config_profile *profile)
 {
-    return profile->profile.influence[ELEMENT_I] >= highest(&profile->profile);
-}
-
-/* --- who shares a machine ------------------------------------------------- */
-
-struct host {
-    const char *boot_id;
-    size_t node;
-};
-
-static int compare_hosts(const void *a, const void *b)
-{
-    const struct host *x = a, *y = b;
-
-    return strcmp(x->boot_id, y->boot_id);
-}
-
-static int is_one_machine(const struct host *a, const struct host *b)
-{
-    return a->boot_id[0] && strcmp(a->boot_id, b->boot_id) == 0;
-}
-
-/* Mark the nodes that share their machine with another; -1 if memory ran out. */
-static int find_shared(struct qualification *q)
-{
-    struct host *h = calloc(q->n, sizeof *h);
-
-    for (size_t i = 0; h && i < q->n; i++)
-        h[i] = (struct host){session_node(q->session, i)->boot_id, i};
-    if (!h)
-        return -1;
-    qsort(h, q->n, sizeof *h, compare_hosts);
-    for (size_t i = 0; i < q->n; i++)
-        q->shares[h[i].node] =
-            (i > 0 && is_one_machine(&h[i], &h[i - 1]))
-            || (i + 1 < q->n && is_one_machine(&h[i], &h[i + 1]));
-    free(h);
-    return 0;
+    return profile->profile.influence[ELEMENT_I]
+           >= qualification_highest(&profile->profile);
 }
 
 /* --- start and end -------------------------------------------------------- */
@@ -388,132 +182,6 @@ static int allocate_answers(struct qualification *q)
                : -1;
 }
 
-struct named_row { /* of the file */
-    const char *name;
-    size_t row;
-};
-
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(((const struct named_row *)a)->name,
-                  ((const struct named_row *)b)->name);
-}
-
-/* In the order of the names, owned by the caller; NULL if memory ran out. */
-static struct named_row *sort_rows(const struct metrics_file *m)
-{
-    struct named_row *r = calloc(m->n, sizeof *r);
-
-    for (size_t i = 0; r && i < m->n; i++)
-        r[i] = (struct named_row){m->name[i], i};
-    if (r)
-        qsort(r, m->n, sizeof *r, compare_names);
-    return r;
-}
-
-/* The row of the file that has this node's name, or NULL. */
-static const struct named_row *find(const struct named_row *row,
-                                    size_t n,
-                                    const char *name)
-{
-    const struct named_row key = {name, 0};
-
-    return bsearch(&key, row, n, sizeof key, compare_names);
-}
-
-/* The nodes of the file in the order of the session, ranked. */
-static int take_file(struct qualification *q, struct es_error *err)
-{
-    const struct metrics_file *m = q->setup->file;
-    struct metrics_file mine = {q->n, NULL, q->counted, NULL};
-    struct named_row *rows = sort_rows(m);
-    const struct config_profile *profile = q->setup->profile;
-    int rc = 0;
-
-    mine.utilization = calloc(q->n, sizeof *mine.utilization);
-    if (!mine.utilization || !rows)
-        rc = es_no_memory(err);
-    for (size_t i = 0; rc == 0 && i < q->n; i++) {
-        const struct named_row *r = find(rows, m->n, name_of(q, i));
-
-        if (!r) {
-            rc = es_fail(err, ES_USAGE, "give every node of the allocation",
-                         "%s: node %s is missing", q->setup->file_name,
-                         name_of(q, i));
-            break;
-        }
-        memcpy(q->measured[i], m->measured[r->row], sizeof q->measured[i]);
-        memcpy(mine.utilization[i], m->utilization[r->row],
-               sizeof mine.utilization[i]);
-    }
-    memcpy(q->counted, q->measured, q->n * sizeof *q->counted);
-    if (rc == 0
-        && metrics_file_rank(&mine, &profile->profile, q->setup->probe->rank_by,
-                             q->metric)
-               < 0)
-        rc = es_fail(err, ES_USAGE, "give another --profile, or measure more",
-                     "%s: no node has any load by the profile %s",
-                     q->setup->file_name, profile->name);
-    free(rows);
-    free(mine.utilization);
-    return rc;
-}
-
-/* What a node is asked for: nobody waits for what does not count, but what is
- * to be shown is measured all the same. */
-static uint32_t elements_for(const struct qualification *q, size_t node)
-{
-    const struct qualification_setup *s = q->setup;
-    uint32_t elements = s->probe->elements;
-
-    if (session_is_local(q->session))
-        elements &= ~SHARED;
-    else if (q->shares[node] && s->profile)
-        elements &= ~SHARED | SHARED_ASKED;
-    for (int e = 0; s->sparing && e < ELEMENTS; e++)
-        if (e != ELEMENT_C && !(s->profile->profile.influence[e] > 0))
-            elements &= ~PROBE_BIT(e);
-    for (int e = 0; s->profile && e < ELEMENTS; e++)
-        if (s->profile->need[e] > 0)
-            elements |= PROBE_BIT(e); /* for how much there is of it */
-    return elements;
-}
-
-static void write_probe(const struct qualification *q,
-                        struct writer *w,
-                        size_t node)
-{
-    const struct config_probe *c = q->setup->probe;
-    struct msg_probe m = {.fresh = q->setup->source == METRICS_PROBE,
-                          .budget_ms = node_ms(q->setup),
-                          .elements = elements_for(q, node),
-                          .ttl_s = (uint64_t)c->ttl_s};
-
-    snprintf(m.cache, sizeof m.cache, "%s", c->cache);
-    snprintf(m.scratch, sizeof m.scratch, "%s", c->scratch);
-    for (int i = 0; i < SITE_ELEMENTS; i++)
-        if (m.elements & PROBE_BIT(ELEMENT_SITE + i))
-            m.site[i] = c->site[i];
-    msg_write_probe(w, &m);
-}
-
-/* Is all in it that the node would be asked for?  How much there is of a thing,
- * and what the site's own commands print, may have changed since. */
-static int is_enough(const struct qualification *q,
-                     size_t node,
-                     const struct probe_result result[ELEMENTS])
-{
-    const struct config_profile *p = q->setup->profile;
-    uint32_t elements = elements_for(q, node);
-
-    for (int e = 0; e < ELEMENTS; e++)
-        if ((elements & PROBE_BIT(e))
-            && (e >= ELEMENT_SITE || result[e].state == PROBE_LEFT_OUT
-                || (p && p->need[e] > 0)))
-            return 0;
-    return 1;
-}
-
 /* 1 if the node need not be asked. */
 static int take_known(struct qualification *q, size_t node)
 {
@@ -524,7 +192,7 @@ static int take_known(struct qualification *q, size_t node)
                                    session_node(q->session, node), &hardware);
 
     if (!json || probe_from_json(result, json, NULL) < 0
-        || !is_enough(q, node, result))
+        || !qualification_is_enough(q, node, result))
         return 0;
     memcpy(q->result[node], result, sizeof result);
     m->cached = 1;
@@ -544,7 +212,7 @@ static int ask_all(struct qualification *q)
         for (size_t i = 0; i < q->n; i++) {
             to[i] = i >= start || !q->setup->known || !take_known(q, i);
             if (to[i])
-                write_probe(q, &w[i], i);
+                qualification_write_probe(q, &w[i], i);
         }
         if (q->missing > 0)
             session_send_each(q->session, MSG_PROBE, w, to);
@@ -564,9 +232,10 @@ int qualification_again(struct qualification *q, size_t node)
         || q->setup->source == METRICS_OF_FILE)
         return 0;
     memset(q->result[node], 0, sizeof q->result[node]);
-    (void)find_shared(q); /* one that joins may share its machine */
+    /* One that joins may share its machine. */
+    (void)qualification_find_shared(q);
     q->again[node] = 1;
-    write_probe(q, &w, node);
+    qualification_write_probe(q, &w, node);
     session_send(q->session, node, MSG_PROBE, &w);
     return 1;
 }
@@ -585,12 +254,12 @@ int qualification_start(struct qualification *q,
     q->setup = setup;
     q->session = session;
     q->n = q->known = session_size(session);
-    if (allocate_answers(q) < 0 || find_shared(q) < 0)
+    if (allocate_answers(q) < 0 || qualification_find_shared(q) < 0)
         return es_no_memory(err);
     if (setup->source == METRICS_OF_FILE)
-        return take_file(q, err);
+        return qualification_take_file(q, err);
     if (setup->source == METRICS_EQUAL)
-        rank_equal(q);
+        qualification_rank_equal(q);
     else if (ask_all(q) < 0)
         return es_no_memory(err);
     return 0;
@@ -618,7 +287,7 @@ char *qualification_text(const struct qualification *q)
     char *text = NULL;
 
     for (size_t i = 0; name && i < n; i++)
-        name[i] = name_of(q, i);
+        name[i] = session_node(q->session, i)->name;
     if (name)
         text =
             metrics_file_text(name, (const double(*)[ELEMENTS])q->measured, n);
