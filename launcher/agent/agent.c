@@ -46,6 +46,9 @@
 #define START_S   20
 #define TURNED_MS 50
 #define WORDS_MS  50 /* for last words to go out */
+/* For what is to be passed on to go out, at most: then whoever lacks it has it
+ * from the front end. */
+#define PASS_MS 1000
 
 struct agent {
     const struct agent_setup *setup;
@@ -73,15 +76,36 @@ struct agent {
     int is_there;                /* the front end is, now */
     int leaving;                 /* only what runs is waited for */
     int has_words;               /* and its last words are to go out */
+    int ending;                  /* nothing runs any more */
     double away;                 /* since when it is called, by the clock */
     char why[200];               /* why it was lost before READY */
 };
 
+static void exit_loop(struct agent *a, int ms)
+{
+    struct timeval later = {ms / 1000, ms % 1000 * 1000};
+
+    event_base_loopexit(a->base, ms > 0 ? &later : NULL);
+}
+
+/* Not before those below have what is for them, too. */
 static void end_loop(struct agent *a)
 {
-    struct timeval for_words = {0, WORDS_MS * 1000};
+    if (a->ending)
+        return;
+    a->ending = 1;
+    if (a->tree && table_tree_is_passing(a->tree))
+        exit_loop(a, PASS_MS);
+    else
+        exit_loop(a, a->has_words ? WORDS_MS : 0);
+}
 
-    event_base_loopexit(a->base, a->has_words ? &for_words : NULL);
+static void on_passed(void *arg)
+{
+    struct agent *a = arg;
+
+    if (a->ending)
+        exit_loop(a, a->has_words ? WORDS_MS : 0);
 }
 
 /* Gone when its commands have ended. */
@@ -155,7 +179,7 @@ static int on_order(void *arg, const uint8_t *body, size_t len)
 {
     const struct agent *a = arg;
 
-    return a->ready && a->is_there && !a->leaving && !a->linger
+    return a->ready && a->is_there && !a->leaving
                ? inbox_parent(a->inbox, body, len)
                : 0;
 }
@@ -172,6 +196,7 @@ static const struct table_tree_events tree_events = {
     .receive = on_table,
     .order = on_order,
     .missed = on_missed,
+    .passed = on_passed,
 };
 
 static void begin_lingering(struct agent *a, const struct msg_linger *m);
@@ -576,7 +601,6 @@ static void begin_lingering(struct agent *a, const struct msg_linger *m)
 
     snprintf(a->linger_dir, sizeof a->linger_dir, "%s", m->dir);
     inbox_begin(a->inbox);
-    table_tree_forget(a->tree);
     agent_orders_close(a->orders);
     a->orders = NULL;
     if (open_orders(a, NULL) == 0 && prctl(PR_SET_PDEATHSIG, 0) == 0)

@@ -137,7 +137,7 @@ void inbox_away(struct inbox *i)
 void inbox_begin(struct inbox *i)
 {
     forget_held(i);
-    i->number = i->after = 0;
+    i->after = 0;
     i->by_front_only = 0;
 }
 

@@ -48,7 +48,8 @@ int inbox_parent(struct inbox *i, const uint8_t *body, size_t len);
 /* The front end is lost: what waits is forgotten, and from now on it alone
  * brings orders. */
 void inbox_away(struct inbox *i);
-/* There will be another front end, whose orders begin with 1. */
+/* There will be another front end, which goes on counting: what is late of this
+ * one's is no order of its. */
 void inbox_begin(struct inbox *i);
 
 #endif

@@ -110,6 +110,7 @@ static void write_all(struct writer *w, const struct lingering *l)
     write_u64(w, (uint64_t)l->until_s);
     write_u32(w, l->secret.encrypt);
     write_blob(w, l->secret.key, SECRET_BYTES);
+    write_u32(w, l->number);
     write_u32(w, l->n);
     for (uint32_t i = 0; i < l->n; i++)
         endpoint_write(w, &l->agent[i]);
@@ -124,6 +125,7 @@ static int read_all(struct lingering *l, const uint8_t *text, size_t len)
     l->until_s = (int64_t)read_u64(&r);
     l->secret.encrypt = read_u32(&r) != 0;
     key = read_blob(&r, &key_len);
+    l->number = read_u32(&r);
     l->n = read_u32(&r);
     if (r.bad || key_len != SECRET_BYTES || l->n == 0 || l->n > AGENTS_MAX)
         return -1;

@@ -19,6 +19,7 @@
 struct lingering {
     struct secret secret;
     int64_t until_s; /* CLOCK_BOOTTIME: then the agents have gone */
+    uint32_t number; /* of the last order that they have had */
     uint32_t n;
     struct endpoint *agent; /* by rank: where each waits; owned */
 };

@@ -37,6 +37,7 @@ static void send_one(void *arg, size_t node, uint16_t type, struct writer *w)
 struct members *members_create(struct event_base *base,
                                size_t start,
                                size_t seats,
+                               uint32_t number,
                                const struct members_events *on,
                                void *arg)
 {
@@ -45,6 +46,7 @@ struct members *members_create(struct event_base *base,
     const struct order_tree_setup orders = {.base = base,
                                             .n = (uint32_t)n,
                                             .branches = TABLE_BRANCHES,
+                                            .number = number,
                                             .send = send_one,
                                             .arg = m};
 
@@ -79,8 +81,7 @@ static void member_lost(struct member *m, const char *why)
 
     m->channel = NULL;
     m->node.present = 0;
-    if (!all->leaving)
-        order_tree_lost(all->orders, (size_t)(m - all->member));
+    order_tree_lost(all->orders, (size_t)(m - all->member));
     if (was_present)
         all->on->lost(all->arg, (size_t)(m - all->member), why);
 }
@@ -133,12 +134,12 @@ static void on_member_message(struct channel *c,
     struct members *all = m->members;
 
     (void)c;
-    if (all->leaving)
-        return;
-    if (type == MSG_PEER)
-        receive_peer(m, body, len);
-    else if (type == MSG_TAKEN)
+    if (type == MSG_TAKEN)
         receive_taken(m, body, len);
+    else if (all->leaving)
+        return;
+    else if (type == MSG_PEER)
+        receive_peer(m, body, len);
     else
         all->on->message(all->arg, (size_t)(m - all->member), type, body, len);
 }
@@ -253,10 +254,20 @@ static void leave_from(const struct members *m, size_t first)
             (void)channel_send(m->member[i].channel, MSG_LEAVE, NULL, 0);
 }
 
-void members_leave(struct members *m)
+uint32_t members_number(const struct members *m)
 {
+    return order_tree_number(m->orders);
+}
+
+void members_leave(struct members *m, int all_here)
+{
+    struct writer nothing = {0};
+
     m->leaving = 1;
-    leave_from(m, 0);
+    if (all_here)
+        order_tree_send(m->orders, MSG_LEAVE, &nothing);
+    else
+        leave_from(m, 0);
 }
 
 void members_leave_seats(const struct members *m)

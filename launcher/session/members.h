@@ -20,10 +20,12 @@ struct members_events {
 };
 
 /* start nodes, of which nothing is known yet, and seats behind them for those
- * that join later; on and arg must outlive them.  NULL: no memory. */
+ * that join later; number: of the last order that they have had of a front end
+ * before, or 0.  on and arg must outlive them.  NULL: no memory. */
 struct members *members_create(struct event_base *base,
                                size_t start,
                                size_t seats,
+                               uint32_t number,
                                const struct members_events *on,
                                void *arg);
 const struct node *members_node(const struct members *m, size_t node);
@@ -58,8 +60,11 @@ void members_send_each(struct members *m,
 void members_seat(struct members *m, size_t node, const char *name);
 /* Cut a node off; lost() follows. */
 void members_drop(struct members *m, size_t node);
-/* Tell all to leave; message() is not called any more. */
-void members_leave(struct members *m);
+/* Of the last order. */
+uint32_t members_number(const struct members *m);
+/* Tell all to leave, down their tree if all have been here; message() is not
+ * called any more. */
+void members_leave(struct members *m, int all_here);
 /* Tell those that have joined later. */
 void members_leave_seats(const struct members *m);
 /* End all connections without a word; NULL is allowed. */

@@ -10,8 +10,9 @@
 #include <sys/time.h>
 
 /* Counted, so that nobody is late who was only not heard while we stood still. */
-#define TICK_MS 250
-#define LATE    (ORDER_LATE_S * 1000u / TICK_MS) /* ticks */
+#define TICK_MS 200
+#define LATE    (ORDER_LATE_MS / TICK_MS) /* ticks; the first may be short */
+#define ADOPT   (ORDER_ADOPT_MS / TICK_MS)
 /* Of what is not the bodies of an order, at most. */
 #define AROUND 64u
 
@@ -24,9 +25,10 @@ struct kept { /* an order that not all have taken */
 };
 
 struct at_node {
-    uint32_t taken; /* all orders up to this one */
-    uint32_t after; /* it knows that they come before what it is told */
-    char is_here, is_own, is_due;
+    uint32_t taken;  /* all orders up to this one */
+    uint32_t after;  /* it knows that they come before what it is told */
+    unsigned helped; /* since this tick it is late; 0: it is not */
+    char is_here, is_own, is_due, leaves;
 };
 
 struct order_tree {
@@ -86,26 +88,61 @@ static void send_own(struct order_tree *t, size_t node, const struct writer *in)
     t->s.send(t->s.arg, node, MSG_RELAY, &out);
 }
 
-static void adopt(struct order_tree *t, size_t node)
+/* What it lacks. */
+static void help(struct order_tree *t, size_t node)
 {
     struct at_node *v = &t->node[node];
     struct kept *k;
 
-    if (v->is_own || !v->is_here)
-        return;
-    v->is_own = 1;
     STAILQ_FOREACH(k, &t->kept, next)
     if (k->number > v->taken)
         send_own(t, node, &k->relay);
     settle(t, node, t->number);
 }
 
-static void adopt_children(struct order_tree *t, size_t node)
+static void adopt(struct order_tree *t, size_t node)
+{
+    struct at_node *v = &t->node[node];
+
+    if (v->is_own || !v->is_here)
+        return;
+    v->is_own = 1;
+    help(t, node);
+}
+
+/* Give fn each child of a node. */
+static void each_child(struct order_tree *t,
+                       size_t node,
+                       void (*fn)(struct order_tree *t, size_t node))
 {
     uint64_t first = (uint64_t)t->s.branches * (node + 1);
 
     for (uint64_t i = first; i < first + t->s.branches && i < t->s.n; i++)
-        adopt(t, (size_t)i);
+        fn(t, (size_t)i);
+}
+
+static int has_parent(const struct order_tree *t, size_t node)
+{
+    uint32_t parent = order_parent(t->s.branches, (uint32_t)node);
+
+    return parent == UINT32_MAX || t->node[parent].is_here;
+}
+
+/* It is late, or its parent is. */
+static void rescue(struct order_tree *t, size_t node)
+{
+    struct at_node *v = &t->node[node];
+
+    if (v->is_own || !v->is_here)
+        return;
+    if (!has_parent(t, node)
+        || (v->helped > 0 && t->ticks - v->helped >= ADOPT)) {
+        adopt(t, node);
+        return;
+    }
+    if (v->helped == 0)
+        v->helped = t->ticks;
+    help(t, node);
 }
 
 /* Is it the first on its way from us who lacks it? */
@@ -117,7 +154,7 @@ static int is_first_without(const struct order_tree *t,
     const struct at_node *v = &t->node[node];
 
     return v->is_here && !v->is_own && v->taken < number
-           && (parent == UINT32_MAX || t->node[parent].taken >= number);
+           && (!has_parent(t, node) || t->node[parent].taken >= number);
 }
 
 static void on_tick(evutil_socket_t fd, short what, void *arg)
@@ -135,8 +172,8 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
         t->node[i].is_due = (char)is_first_without(t, i, k->number);
     for (size_t i = 0; i < t->s.n; i++)
         if (t->node[i].is_due) {
-            adopt(t, i);
-            adopt_children(t, i);
+            rescue(t, i);
+            each_child(t, i, rescue);
         }
     forget_taken(t);
 }
@@ -179,6 +216,9 @@ static void keep(struct order_tree *t, struct writer *relay)
 static void send_relay(struct order_tree *t, struct writer *relay)
 {
     for (size_t i = 0; i < t->s.n; i++)
+        if (!has_parent(t, i))
+            adopt(t, i); /* who had to leave has left */
+    for (size_t i = 0; i < t->s.n; i++)
         if (t->node[i].is_own && t->node[i].is_here) {
             send_own(t, i, relay);
             settle(t, i, t->number);
@@ -215,6 +255,8 @@ void order_tree_send(struct order_tree *t, uint16_t type, struct writer *w)
 {
     struct writer relay = {0};
 
+    for (size_t i = 0; type == MSG_LEAVE && i < t->s.n; i++)
+        t->node[i].leaves = 1;
     if (w->bad || w->len > MESSAGE_BODY_MAX - AROUND) {
         send_plain(t, type, w);
     } else {
@@ -266,6 +308,7 @@ void order_tree_send_each(struct order_tree *t,
     for (size_t i = 0; i < t->s.n; i++) {
         int goes = t->node[i].is_here && (!to || to[i]);
 
+        t->node[i].leaves |= (char)(goes && type == MSG_LEAVE);
         if (body && goes && !w[i].bad) {
             body[i] = &w[i];
         } else if (goes) { /* as it is: the node is lost */
@@ -278,6 +321,11 @@ void order_tree_send_each(struct order_tree *t,
     free(body);
     for (size_t i = 0; i < t->s.n; i++)
         writer_clear(&w[i]);
+}
+
+uint32_t order_tree_number(const struct order_tree *t)
+{
+    return t->number;
 }
 
 void order_tree_before(struct order_tree *t, size_t node)
@@ -299,8 +347,10 @@ int order_tree_taken(struct order_tree *t, size_t node, uint32_t number)
 {
     if (number > t->number)
         return -1;
-    if (number > t->node[node].taken)
+    if (number > t->node[node].taken) {
+        t->node[node].helped = 0;
         settle(t, node, number);
+    }
     forget_taken(t);
     return 0;
 }
@@ -313,14 +363,15 @@ void order_tree_lost(struct order_tree *t, size_t node)
         return;
     settle(t, node, t->number);
     v->is_here = 0;
-    adopt_children(t, node);
+    if (!v->leaves || STAILQ_EMPTY(&t->kept))
+        each_child(t, node, adopt);
     forget_taken(t);
 }
 
 void order_tree_returned(struct order_tree *t, size_t node)
 {
-    t->node[node].is_here = t->node[node].is_own = 1;
-    t->node[node].taken = t->number;
+    t->node[node] =
+        (struct at_node){.taken = t->number, .is_here = 1, .is_own = 1};
 }
 
 /* --- begin and end -------------------------------------------------------- */
@@ -338,7 +389,9 @@ struct order_tree *order_tree_create(const struct order_tree_setup *setup)
         free(t);
         return NULL;
     }
+    t->number = setup->number;
     for (uint32_t i = 0; i < setup->n; i++) {
+        t->node[i].taken = setup->number;
         t->node[i].is_here = 1;
         t->node[i].is_own = order_parent(setup->branches, i) == UINT32_MAX;
     }

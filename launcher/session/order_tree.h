@@ -4,10 +4,12 @@
  * what all nodes are to have it sends to its own children, who pass it on.
  *
  * Each order has a number and is kept until all nodes have told that they have
- * taken it.  A node that takes none for LATE_S becomes the front end's own child,
- * and so do its children, as it may be their connection that fails or the node
- * itself; those of a node that is lost do at once.  What one's own children are
- * sent counts as taken.
+ * taken it.  A node that takes none for ORDER_LATE_MS has what it lacks from the
+ * front end, and so have its children, as it may be their connection that fails
+ * or the node itself; who is late again and again for ORDER_ADOPT_MS becomes the
+ * front end's own child.  The children of a node that is lost do at once; but
+ * those of one that was told to leave only if they are late, as it has passed
+ * that on before it left.  What one's own children are sent counts as taken.
  *
  * All callbacks come from the event loop or from within a call.
  */
@@ -19,9 +21,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Above what a healthy node needs, also one of many on a machine, and well below
- * what a broadcast waits for one without progress. */
-#define ORDER_LATE_S 2
+/* Above what a healthy node needs, also one of many on a machine; who has an
+ * order twice takes it once. */
+#define ORDER_LATE_MS 600
+/* Well below what a broadcast waits for one without progress. */
+#define ORDER_ADOPT_MS 2000
 
 struct event_base;
 struct order_tree;
@@ -30,6 +34,7 @@ struct order_tree_setup {
     struct event_base *base;
     uint32_t n;        /* nodes, all here */
     uint32_t branches; /* of the tree */
+    uint32_t number;   /* of the last order of a front end before, or 0 */
     /* Send to one node what w holds, and clear it. */
     void (*send)(void *arg, size_t node, uint16_t type, struct writer *w);
     void *arg;
@@ -47,6 +52,8 @@ void order_tree_send_each(struct order_tree *t,
                           uint16_t type,
                           struct writer w[],
                           const char to[]);
+/* Of the last order. */
+uint32_t order_tree_number(const struct order_tree *t);
 /* A message of its own is about to be sent to a node: it comes behind all orders
  * before. */
 void order_tree_before(struct order_tree *t, size_t node);

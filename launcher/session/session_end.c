@@ -53,27 +53,48 @@ void session_end_lost(struct session *s)
     event_base_loopbreak(s->base);
 }
 
-/* Ask all whether they stay; runs the loop. */
+static void write_linger(const struct session *s, struct writer *w, size_t node)
+{
+    struct msg_linger m = {.seconds = s->linger_s};
+
+    if (s->is_local && node == 0) /* by Slurm srun's keeper does it */
+        snprintf(m.dir, sizeof m.dir, "%s", s->linger_name);
+    msg_write_linger(w, &m);
+}
+
+/* All are asked whether they stay: 0, or -1. */
+static int ask_all(struct session *s)
+{
+    size_t n = s->n + s->seats;
+    struct writer *w = calloc(n, sizeof *w);
+    char *to = calloc(n, 1);
+    int rc = w && to ? 0 : -1;
+
+    for (size_t i = 0; rc == 0 && i < s->n; i++)
+        rc = members_node(s->members, i)->present ? 0 : -1;
+    for (size_t i = 0; rc == 0 && i < s->n; i++) {
+        to[i] = 1;
+        write_linger(s, &w[i], i);
+    }
+    if (rc == 0)
+        members_send_each(s->members, MSG_LINGER, w, to);
+    free(w);
+    free(to);
+    return rc;
+}
+
+/* Runs the loop until all have agreed: 0, or -1. */
 static int agree(struct session *s)
 {
     s->lingering.agent = calloc(s->n, sizeof *s->lingering.agent);
     s->lingering.n = (uint32_t)s->n;
     s->lingering.secret = s->secret;
-    if (!s->lingering.agent || session_set_deadline(s, LINGER_MS) < 0)
+    if (!s->lingering.agent || session_set_deadline(s, LINGER_MS) < 0
+        || ask_all(s) < 0)
         return -1;
-    for (size_t i = 0; i < s->n; i++) {
-        struct msg_linger m = {.seconds = s->linger_s};
-        struct writer w = {0};
-
-        if (!members_node(s->members, i)->present)
-            return -1;
-        if (s->is_local && i == 0) /* by Slurm srun's keeper does it */
-            snprintf(m.dir, sizeof m.dir, "%s", s->linger_name);
-        msg_write_linger(&w, &m);
-        members_send(s->members, i, MSG_LINGER, &w);
-    }
     (void)event_base_dispatch(s->base);
     event_del(s->deadline);
+    s->lingering.number = members_number(s->members);
     if (s->agreed == s->n)
         return 0;
     s->agreed = s->n + 1;
@@ -95,7 +116,7 @@ static int let_linger(struct session *s)
 static void no_linger(struct session *s)
 {
     if (s->members)
-        members_leave(s->members);
+        members_leave(s->members, s->ready);
     if (s->linger_s && s->is_local)
         step_dir_remove(s->linger_name);
 }

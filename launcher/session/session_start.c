@@ -136,8 +136,8 @@ static const struct members_events members_events = {
 /* The first READY tells how many agents there are. */
 static int make_members(struct session *s, const struct msg_ready *m)
 {
-    s->members =
-        members_create(s->base, m->agents, s->seats, &members_events, s);
+    s->members = members_create(s->base, m->agents, s->seats, s->number,
+                                &members_events, s);
     if (!s->members)
         return -1;
     s->n = m->agents;
@@ -289,6 +289,7 @@ static void start_again(struct session *s)
     s->again = 0;
     recall_end(s->recall);
     s->recall = NULL;
+    s->number = 0;
     session_start_forget(s); /* whose agents leave, as their front end has */
     launch_stop(s->launch);
     if (start_agents(s, &err) < 0)
@@ -357,6 +358,7 @@ static int recall_agents(struct session *s)
     if (!s->linger_s || lingering_take(s->linger_name, &l) < 0)
         return 0;
     s->secret = l.secret;
+    s->number = l.number;
     s->recall = recall_start(s->base, &l, &s->secret,
                              listener_port(s->listener), &recall_events, s);
     lingering_clear(&l);

@@ -31,9 +31,10 @@ struct session {
     struct launch *launch;
     struct arrival *arrival;
     struct members *members; /* NULL: no agent is READY */
-    size_t n, here;          /* at the start; of them READY or lost again */
-    size_t seats;            /* of nodes that may join */
-    char *sat;               /* one a seat: its agent has been READY */
+    uint32_t number; /* of the last order that the agents have had before */
+    size_t n, here;  /* at the start; of them READY or lost again */
+    size_t seats;    /* of nodes that may join */
+    char *sat;       /* one a seat: its agent has been READY */
     uint32_t job, step;
     struct event *deadline;
     int again; /* the deadline is that of another start */

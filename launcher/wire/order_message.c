@@ -121,7 +121,7 @@ static int are_marks_sound(const struct msg_relay *m)
 static int is_for_relay(uint32_t type)
 {
     return type >= MSG_PROBE && type <= UINT8_MAX && type != MSG_RELAY
-           && type != MSG_AFTER && type != MSG_LEAVE && type != MSG_LINGER;
+           && type != MSG_AFTER;
 }
 
 int msg_read_relay(struct msg_relay *m, const uint8_t *body, size_t len)

@@ -139,6 +139,28 @@ static void on_called(void *arg, struct listener *l, int fd)
 
 /* --- to the children ------------------------------------------------------ */
 
+static int is_passing_to(const struct peer *p)
+{
+    return p->is_child
+           && (!STAILQ_EMPTY(&p->queue) || channel_backlog(p->channel) > 0);
+}
+
+int table_tree_is_passing(const struct table_tree *t)
+{
+    const struct peer *p;
+
+    LIST_FOREACH(p, &t->peers, next)
+    if (is_passing_to(p))
+        return 1;
+    return 0;
+}
+
+static void tell_passed(const struct table_tree *t)
+{
+    if (t->s.on->passed && !table_tree_is_passing(t))
+        t->s.on->passed(t->s.arg);
+}
+
 static void child_missed(struct peer *p)
 {
     struct table_tree *t = p->tree;
@@ -148,6 +170,7 @@ static void child_missed(struct peer *p)
     peer_remove(p);
     if (owes)
         t->s.on->missed(t->s.arg, rank);
+    tell_passed(t);
 }
 
 static void on_child_opened(struct channel *c, void *arg)
@@ -155,6 +178,7 @@ static void on_child_opened(struct channel *c, void *arg)
     struct peer *p = arg;
     struct waiting *w;
 
+    channel_backlog_mark(c, 0);
     while ((w = STAILQ_FIRST(&p->queue)) != NULL) {
         if (channel_send(c, w->type, w->body, w->len) < 0) {
             channel_hang_up(c);
@@ -181,6 +205,14 @@ static void on_child_message(struct channel *c,
         channel_hang_up(c);
 }
 
+static void on_child_drained(struct channel *c, void *arg)
+{
+    const struct peer *p = arg;
+
+    (void)c;
+    tell_passed(p->tree);
+}
+
 static void on_child_closed(struct channel *c, void *arg, const char *why)
 {
     (void)c;
@@ -191,6 +223,7 @@ static void on_child_closed(struct channel *c, void *arg, const char *why)
 static const struct channel_events child_events = {
     .opened = on_child_opened,
     .message = on_child_message,
+    .drained = on_child_drained,
     .closed = on_child_closed,
 };
 

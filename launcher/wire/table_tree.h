@@ -43,6 +43,9 @@ struct table_tree_events {
     int (*order)(void *arg, const uint8_t *body, size_t len);
     /* A child has not taken the table, or cannot be reached. */
     void (*missed)(void *arg, uint32_t rank);
+    /* The last that was on its way to a child has gone, or cannot; may be
+     * NULL. */
+    void (*passed)(void *arg);
 };
 
 struct table_tree_setup {
@@ -78,6 +81,8 @@ void table_tree_order(struct table_tree *t,
                       const struct msg_relay *m,
                       const uint8_t *body,
                       size_t len);
+/* Is anything on its way to a child, and not yet with the kernel? */
+int table_tree_is_passing(const struct table_tree *t);
 /* End all connections: what comes at the door is for another front end. */
 void table_tree_forget(struct table_tree *t);
 /* NULL is allowed.  May be called from any callback but those of the tree. */

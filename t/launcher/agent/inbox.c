@@ -155,10 +155,48 @@ static void test_ends(void)
     order(1, 4, 'd');
     is_str(heard, "ayd", "its own do");
     inbox_begin(in);
-    order(0, 1, 'A');
-    is_str(heard, "aydA", "another front end begins anew");
+    order(0, 4, 'd');
+    order(0, 6, 'f');
+    order(0, 5, 'A');
+    is_str(heard, "aydA",
+           "another front end goes on, and what is late of the "
+           "one before is not taken");
     event_base_loop(base, EVLOOP_NONBLOCK);
     is_int(n_told, 0, "which hears nothing of the one before");
+}
+
+static void leave_by(int by_front, uint32_t number)
+{
+    struct writer w = {0};
+    int rc;
+
+    msg_write_relay(&w, number, MSG_LEAVE, NULL, 0);
+    rc = by_front ? inbox_front(in, MSG_RELAY, w.buf, w.len)
+                  : inbox_parent(in, w.buf, w.len);
+    if (rc < 0)
+        bail("LEAVE is refused");
+    writer_clear(&w);
+}
+
+/* In each order of events: by the parent, by the front end, and again. */
+static void test_leave(void)
+{
+    for (int first = 0; first < 2; first++) {
+        begin();
+        order(0, 1, 'a');
+        leave_by(first, 2);
+        leave_by(!first, 2);
+        is_str(heard, "a!",
+               first ? "to leave, by the front end"
+                     : "to leave, by the parent");
+        is_str(passed, "12", "which is passed on, once");
+    }
+    begin();
+    leave_by(0, 2);
+    is_str(heard, "", "what comes before it is not skipped");
+    order(1, 1, 'a');
+    leave_by(1, 2);
+    is_str(heard, "a!", "but sent by the front end first");
 }
 
 static void test_scatter(void)
@@ -192,6 +230,7 @@ int main(void)
     test_front_only();
     test_after();
     test_ends();
+    test_leave();
     test_scatter();
     ok(inbox_front(in, MSG_RELAY, (const uint8_t *)"x", 1) < 0
            && inbox_parent(in, (const uint8_t *)"x", 1) < 0

@@ -14,7 +14,7 @@ static char name[STEP_NAME_MAX];
 
 static struct lingering make(void)
 {
-    struct lingering l = {.n = 2};
+    struct lingering l = {.number = 7, .n = 2};
 
     (void)secret_make(&l.secret);
     l.secret.encrypt = 1;
@@ -41,7 +41,8 @@ static void test_round(void)
        "which only the user can read");
     is_int(lingering_put(name, &l, 60), -1, "others are there: these leave");
     is_int(lingering_take(name, &got), 0, "one takes them");
-    ok(got.n == 2 && got.agent[1].port == 4711 && got.secret.encrypt == 1
+    ok(got.n == 2 && got.number == 7 && got.agent[1].port == 4711
+           && got.secret.encrypt == 1
            && memcmp(got.secret.key, l.secret.key, SECRET_BYTES) == 0,
        "all of it");
     lingering_clear(&got);

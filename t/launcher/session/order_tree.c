@@ -103,14 +103,20 @@ static void end_waiting(evutil_socket_t fd, short what, void *arg)
     event_base_loopbreak(base);
 }
 
-/* Until whoever is late is late. */
-static void wait_late(void)
+static void wait_ms(int ms)
 {
-    const struct timeval tv = {ORDER_LATE_S, 500000};
+    const struct timeval tv = {ms / 1000, ms % 1000 * 1000};
 
     if (event_base_once(base, -1, EV_TIMEOUT, end_waiting, NULL, &tv) < 0)
         bail("no timer");
     event_base_dispatch(base);
+}
+
+/* Until a node has had so many from the front end, at most some seconds. */
+static void await_relays(size_t node, unsigned n)
+{
+    for (int i = 0; i < 400 && seen[node].relays < n; i++)
+        wait_ms(50);
 }
 
 static void test_few(void)
@@ -141,7 +147,7 @@ static void test_many(void)
     is_int(event_base_get_num_events(base, EVENT_BASE_COUNT_ADDED), 0,
            "when all have it nobody is waited for");
     is_int(order_tree_taken(t, 20, 2), -1, "nobody has what was not sent");
-    wait_late();
+    wait_ms(ORDER_LATE_MS + 300);
     is_int(sent(), BRANCHES, "nobody has had it again");
 }
 
@@ -156,7 +162,7 @@ static void test_late(void)
         if (i != 4 && order_parent(BRANCHES, (uint32_t)i) != 4)
             (void)order_tree_taken(t, i, 2);
     (void)order_tree_taken(t, 4, 1);
-    wait_late();
+    await_relays(4, 1);
     for (size_t i = BRANCHES; i < N; i++)
         right += seen[i].relays
                  == (i == 4                                     ? 1
@@ -167,10 +173,23 @@ static void test_late(void)
            "end, and so have its children");
     memset(seen, 0, sizeof seen);
     order('c');
-    is_int(sent(), 2 * BRANCHES + 1, "and the next ones, too");
+    is_int(sent(), BRANCHES, "the next ones it may have from its parent again");
+    all_take(3);
+    order('d');
+    await_relays(4, 1);
+    is_int(seen[4].relays, 1, "who took one of those is late anew");
+    for (unsigned i = 2; i < 8; i++) {
+        order('e');
+        await_relays(4, i);
+    }
+    memset(seen, 0, sizeof seen);
+    order('k');
+    ok(seen[4].relays == 1 && seen[13].relays == 1,
+       "who is late again and again has all that follows at once");
     order_tree_before(t, 4);
     is_int((int)seen[4].afters, 0, "whatever it is told comes behind them");
-    all_take(3);
+    for (uint32_t i = 0; i < N; i++)
+        order_tree_lost(t, i);
 }
 
 static void test_silent_subtree(void)
@@ -185,11 +204,11 @@ static void test_silent_subtree(void)
         if (r != 3)
             (void)order_tree_taken(t, i, 1);
     }
-    wait_late();
+    await_relays(3, 1);
     ok(seen[3].relays == 1 && seen[12].relays == 1 && seen[14].relays == 1
            && seen[39].relays == 0,
        "below it they are given the time to have it from those");
-    wait_late();
+    await_relays(39, 1);
     is_int(seen[39].relays, 1, "but not for ever");
 }
 
@@ -220,6 +239,105 @@ static void test_lost(void)
         order_tree_lost(t, i);
     is_int(event_base_get_num_events(base, EVENT_BASE_COUNT_ADDED), 0,
            "all may be lost");
+}
+
+static void leave(void)
+{
+    struct writer nothing = {0};
+
+    order_tree_send(t, MSG_LEAVE, &nothing);
+}
+
+/* A node leaves when it has passed that on, so they go from above. */
+static void test_leave(void)
+{
+    begin(N);
+    leave();
+    is_int(sent(), BRANCHES, "that all are to leave goes the same way");
+    for (uint32_t i = 0; i < N; i++)
+        order_tree_lost(t, i);
+    is_int(sent(), BRANCHES, "and they go without more words");
+    is_int(event_base_get_num_events(base, EVENT_BASE_COUNT_ADDED), 0,
+           "then nobody is waited for");
+    begin(N);
+    leave();
+    for (uint32_t i = N; i-- > 0;)
+        order_tree_lost(t, i);
+    is_int(sent(), BRANCHES, "so from below");
+}
+
+/* Of 0 to 12, 3 to 5 are below 0; it and they stop, or are lost before it has
+ * passed the order. */
+static void test_leave_broken(void)
+{
+    begin(N);
+    leave();
+    for (uint32_t i = 1; i < N; i++)
+        if (order_parent(BRANCHES, i) != 0)
+            order_tree_lost(t, i);
+    await_relays(3, 1);
+    ok(seen[3].relays == 1 && seen[4].relays == 1 && seen[5].relays == 1
+           && sent() == BRANCHES + 3,
+       "those below one that is stopped are told by the front end, soon");
+    begin(N);
+    leave();
+    order_tree_lost(t, 0);
+    is_int(sent(), BRANCHES, "it may have passed it on before it went");
+    for (uint32_t i = 6; i < 12; i++)
+        (void)order_tree_taken(t, i, 1);
+    await_relays(3, 1);
+    ok(seen[3].relays == 1 && seen[4].relays == 1 && seen[5].relays == 1,
+       "if it has not they are told by the front end");
+    order('x');
+    ok(seen[3].last == 2 && seen[9].relays == 0,
+       "and what follows, they alone");
+}
+
+/* As a graph gives some back, and goes on with the others. */
+static void test_leave_some(void)
+{
+    static struct writer w[N];
+    char to[N] = {0};
+
+    begin(N);
+    to[0] = to[4] = 1;
+    order_tree_send_each(t, MSG_LEAVE, w, to);
+    ok(sent() == BRANCHES && seen[0].below == 2 && seen[1].below == 0,
+       "some are to leave: each has what is for those below it");
+    order_tree_lost(t, 0);
+    memset(seen, 0, sizeof seen);
+    order('b');
+    ok(seen[3].relays == 2 && seen[4].relays == 2 && seen[5].relays == 2
+           && seen[4].own == 'b',
+       "those below who has left have all they lack from the front end");
+    order_tree_lost(t, 4);
+    for (size_t i = BRANCHES; i < N; i++)
+        (void)order_tree_taken(t, i, 2);
+    order('c');
+    ok(seen[15].own == 'c' && seen[17].own == 'c',
+       "so have those below them, once it has left");
+    is_int((int)seen[12].relays + (int)seen[6].relays, 0, "and no others");
+}
+
+static void test_goes_on(void)
+{
+    const struct order_tree_setup setup = {.base = base,
+                                           .n = N,
+                                           .branches = BRANCHES,
+                                           .number = 7,
+                                           .send = on_send};
+
+    order_tree_destroy(t);
+    t = order_tree_create(&setup);
+    if (!t)
+        bail("no memory");
+    memset(seen, 0, sizeof seen);
+    order_tree_before(t, 20);
+    is_int((int)seen[20].afters, 0, "of another front end's all have all");
+    is_int(order_tree_taken(t, 20, 7), 0, "which they may still tell");
+    order('h');
+    ok(seen[0].last == 8 && order_tree_number(t) == 8,
+       "and it counts from where that ended");
 }
 
 static void test_each(void)
@@ -274,6 +392,10 @@ int main(void)
     test_late();
     test_silent_subtree();
     test_lost();
+    test_leave();
+    test_leave_broken();
+    test_leave_some();
+    test_goes_on();
     test_each();
     test_large();
     order_tree_destroy(t);

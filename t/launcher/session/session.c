@@ -5,6 +5,7 @@
  * each speaks the protocol as the test wants it (FAKE in its environment).
  */
 #include "launcher/session/session.h"
+#include "launcher/wire/order_message.h"
 #include "pmix_bcast/bytes.h"
 #include "tap.h"
 
@@ -132,6 +133,15 @@ static void fake_order(void)
     }
 }
 
+static int is_to_leave(uint16_t type, const uint8_t *body, size_t len)
+{
+    struct msg_relay m;
+
+    return type == MSG_LEAVE
+           || (type == MSG_RELAY && msg_read_relay(&m, body, len) == 0
+               && m.type == MSG_LEAVE);
+}
+
 static void fake_message(struct channel *c,
                          void *arg,
                          uint16_t type,
@@ -144,7 +154,7 @@ static void fake_message(struct channel *c,
         fake_fence(body, len);
     else if (type == MSG_CLOCK)
         fake_order();
-    else if (type == MSG_LEAVE)
+    else if (is_to_leave(type, body, len))
         _exit(0);
 }
 

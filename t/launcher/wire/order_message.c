@@ -173,8 +173,7 @@ static void test_nonsense(void)
     refused_type(MSG_RELAY, "no order is in another");
     refused_type(MSG_AFTER, "nor what tells of their order");
     refused_type(MSG_FENCE, "nor what is said before there are any");
-    refused_type(MSG_LEAVE, "nor that an agent is to leave");
-    refused_type(MSG_LINGER, "or to stay, which ends what it passes on");
+    refused_type(MSG_READY, "nor an agent's own READY");
     refused_type(65536 + MSG_PUT, "a type beyond 16 bits");
     refused_marks(2, NULL, 0, "two bodies for all");
     refused_marks(1, (uint32_t[]){0, 1}, 2, "a body that is not there");

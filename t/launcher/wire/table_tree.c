@@ -21,7 +21,8 @@ static struct secret secret;
 static struct agent agent[AGENTS];
 static struct writer fence;
 static uint32_t missed[AGENTS];
-static unsigned n_told, n_missed, n_ordered, want;
+static unsigned n_told, n_missed, n_ordered, want, passed;
+static int is_passing_test;
 
 static void count(void)
 {
@@ -76,10 +77,20 @@ static void on_missed(void *arg, uint32_t rank)
     count();
 }
 
+static void on_passed(void *arg)
+{
+    if (arg != &agent[0])
+        return;
+    passed++;
+    if (is_passing_test)
+        event_base_loopbreak(base);
+}
+
 static const struct table_tree_events events = {
     .receive = on_receive,
     .order = on_order,
     .missed = on_missed,
+    .passed = on_passed,
 };
 
 static void open_agent(uint32_t rank, uint32_t branches, struct endpoint *e)
@@ -219,6 +230,28 @@ static void test_orders(void)
            "a connection that has ended is made anew");
 }
 
+/* Of its three children one is not there. */
+static void test_passing(void)
+{
+    struct writer w = {0};
+
+    want = 1000;
+    passed = 0;
+    is_passing_test = 1;
+    table_tree_forget(agent[0].tree);
+    ok(!table_tree_is_passing(agent[0].tree), "nothing is on its way");
+    msg_write_relay(&w, 4, MSG_LEAVE, NULL, 0);
+    if (on_order(&agent[0], w.buf, w.len) < 0)
+        bail("an order is refused");
+    ok(table_tree_is_passing(agent[0].tree) && passed == 0,
+       "what is to be passed on is on its way");
+    event_base_dispatch(base);
+    ok(!table_tree_is_passing(agent[0].tree) && passed > 0,
+       "it is told when it has gone, or cannot");
+    is_passing_test = 0;
+    writer_clear(&w);
+}
+
 /* --- whoever knows the secret, but is not the parent ----------------------- */
 
 static void on_stranger_opened(struct channel *c, void *arg)
@@ -310,6 +343,7 @@ int main(void)
     msg_write_fence(&fence, &m);
     test_tree();
     test_orders();
+    test_passing();
     test_stranger(&at[6]);
     test_nonsense();
     for (uint32_t r = 0; r < AGENTS; r++) {
