@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/graph/graph_release.h"
 #include "launcher/base/notice.h"
+#include "launcher/session/mailing.h"
 #include "launcher/session/scontrol.h"
 
 #include <event2/event.h>
@@ -86,21 +87,34 @@ static void on_time(evutil_socket_t none, short events, void *arg)
     notice("%s: given back to Slurm", names);
 }
 
+/* What has no more to it than its type, to all of them. */
+static void tell_released(struct graph_running *r, enum protocol_type type)
+{
+    struct mailing m;
+
+    mailing_begin(&m, r->front.session, type, MAILING_FEW);
+    for (uint32_t i = 0; i < r->state.nodes; i++) {
+        struct writer w = {0};
+
+        if (r->released[i])
+            mailing_add(&m, i, &w);
+    }
+    mailing_send(&m);
+    mailing_clear(&m);
+}
+
 /* They get nothing to do any more, remove their folders and leave. */
 static void retire(struct graph_running *r, const uint8_t keep[])
 {
     static const struct timeval soon = {1, 0};
 
-    for (uint32_t i = 0; i < r->state.nodes; i++) {
-        struct writer w = {0}, leave = {0};
-
-        if (keep[i])
-            continue;
-        r->released[i] = 1;
-        r->state.usable[i] = 0;
-        graph_say(r, i, GRAPH_MSG_CLOSE, &w);
-        session_send(r->front.session, i, MSG_LEAVE, &leave);
-    }
+    for (uint32_t i = 0; i < r->state.nodes; i++)
+        if (!keep[i]) {
+            r->released[i] = 1;
+            r->state.usable[i] = 0;
+        }
+    tell_released(r, (enum protocol_type)(MSG_GRAPH + GRAPH_MSG_CLOSE));
+    tell_released(r, MSG_LEAVE);
     if (event_base_once(r->front.base, -1, EV_TIMEOUT, on_time, r, &soon) < 0)
         notice("--release: out of memory: the job keeps all nodes");
 }
