@@ -40,7 +40,9 @@ void standstill_destroy(struct standstill *s)
     free(s);
 }
 
-/* All of them: an answer of another tells that ours hangs alone. */
+/* All of them: an answer of another tells that ours hangs alone.  One by one, and
+ * not down their tree as other orders: it is this very connection that is asked
+ * about, and it is asked only when a node is late. */
 static void ask_clocks(struct standstill *s, int64_t now)
 {
     for (size_t i = 0; i < session_size(s->session); i++) {
