@@ -130,11 +130,14 @@ test_expect_success '--files-from: what is not there, and what leads out, is ref
 # Where the file system of the test has none there are none on both sides.
 mkdir attributes && : >attributes/f
 python3 -c 'import os; os.setxattr("attributes/f", "user.colour", b"blue"); os.setxattr("attributes", "user.x", b"y")' 2>&-
+# An access control list: user 1 may read.
+python3 -c 'import os, struct; os.setxattr("attributes/f", "system.posix_acl_access", struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *e) for e in
+	[(1, 6, 2**32 - 1), (2, 4, 1), (4, 4, 2**32 - 1), (16, 4, 2**32 - 1), (32, 0, 2**32 - 1)]))' 2>&-
 attributes() { python3 -c 'import os, sys; p = sys.argv[1]; print([(n, os.getxattr(p, n)) for n in sorted(os.listxattr(p))])' "$1" | grep -v security; }
-test_expect_success '--xattrs: of files and folders' '
+test_expect_success '--xattrs: of files and folders, and access control lists' '
 	nodes 2 && bcast -r --xattrs --update attributes "$dst" && arrived attributes &&
 	for i in /f ""; do attributes attributes$i >want; attributes dst/local1/x$i >got; test_cmp want got || return 1; done &&
-	bcast -r -f attributes "$dst" && attributes dst/local1/x/f >got && ! grep colour got
+	bcast -r -f attributes "$dst" && attributes dst/local1/x/f >got && ! grep -E "colour|posix_acl" got
 '
 
 # --- cache ---------------------------------------------------------------------

@@ -8,7 +8,7 @@ without_slurm
 ends_with_test
 here=$PWD run=''
 dst="$here/dst/{node}/x"
-trap 'code=$?; test -z "$run" || kill -KILL $run $agents 2>&-; umount cache/local0 2>&-; (exit $code); die' EXIT
+trap 'code=$?; test -z "$run" || kill -KILL $run $agents 2>&-; umount cache/local0 dst/local1 2>&-; (exit $code); die' EXIT
 
 # --- helpers -------------------------------------------------------------------
 nodes() { # N: a folder for each: dst/local0, ..., and no caches
@@ -100,4 +100,13 @@ test_expect_success MOUNT 'a cache in memory is told, one of another user is not
 	find cache/local1 -type f >kept && test_cmp /dev/null kept
 '
 umount cache/local0 2>&-
+test_expect_success MOUNT "one node's disk is read-only: named, the others have the file, and the folder" '
+	nodes 3 && mount -t tmpfs -o ro tmpfs dst/local1 &&
+	{ evenstep bcast --local 3 new/1 "$dst" 2>err; test $? = 1; } && said "evenstep: local1: .*/dst/local1/x: Read-only file system" && cmp new/1 dst/local2/x &&
+	rm dst/local0/x dst/local2/x && { evenstep bcast --local 3 -r new "$dst" 2>err; test $? = 1; } &&
+	said "evenstep: local1: .*/dst/local1/x: Read-only file system" && diff -r new dst/local0/x && diff -r new dst/local2/x &&
+	{ evenstep bcast --local 3 -r --update new "$dst" 2>err; test $? = 1; } && said "evenstep: local1: .*/dst/local1/x: Read-only file system" &&
+	test -z "$(ls -A dst/local1)"
+'
+umount dst/local1 2>&-
 test_done
