@@ -157,6 +157,31 @@ test_expect_success V1 'one that ticks no more: what was limited is put back aft
 	gcc -I"$EVENSTEP_SRC/launcher/libevenstep" -o stops stops.c -L"$B" -Wl,-rpath,"$B" -levenstep &&
 	begin -N2 --evenstep-power=pair ./stops && wait_for 60 quotas_are 2000 && wait_for 60 quotas_are -1 && kill -0 $step && wait $step && one_warning "$still" && nothing_left
 '
+# The last rank waits for something that is no CPU time, as for a disk: whatever its
+# limit, a region takes 0.16 s.
+cat >waits.c <<'END'
+#include <mpi.h>
+#include <stdio.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	int rank, mine = 1, all;
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	puts("began");
+	fflush(stdout);
+	for (;;) {
+		usleep(rank == 3 ? 160000 : 100000);
+		MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+	}
+}
+END
+is_tried() { quotas >got && awk -v own="$(cat "$groups"/n3/evenstep-power-*/cpu.cfs_quota_us 2>&-)" 'END { exit !(NR == 4 && own > 2100) }' got; }
+is_as_at_the_start() { quotas >got && test "$(grep -cx 2000 got)" = 4; }
+test_expect_success V1 'one that no limit helps: it is tried, put back, and said once' '
+	mpicc -O1 -o waits waits.c && begin --evenstep-meter=mpi --evenstep-power=pair ./waits && wait_for 120 is_tried && cat got && wait_for 120 grep -q "no power is steered for now" err && is_as_at_the_start; code=$?; cat got err; test $code = 0 &&
+	one_warning "^evenstep: no power is steered for now: it did not make the program faster, [0-9.]+ s an iteration with it, [0-9.]+ s without; all limits are as at the start" && end
+'
 # As nobody, on a node: the names that evenstep-power once had, with nobody who
 # answers, and as many callers as may wait; until /tmp/enough is there.
 cat >names <<'END'
