@@ -92,6 +92,44 @@ test_expect_success 'at no instant was the sum above the budget of 200 W, nor th
 test_expect_success 'scancel: what was found is back on every node, no state is left' '
 	end && are 100000000 100000000 100000000 100000000
 '
+# Four nodes whose packages need a fifth of their 120 W idle, and the rest with the
+# cube of their frequency: a program that is as fast as its packages' limits let it
+# be, see packages.c.  Work 1, 1, 1.3, 1.6: in the time of the last one the others
+# need (1/1.6)^3, twice, and (1.3/1.6)^3 of what is above idle, and take 0.4 s of it.
+counted() { # NODE
+	make_tree "n$1" 1 && echo package-0 >"$trees/n$1/class/powercap/intel-rapl:0/name" && echo 120000000 >"$(limit "$1")" &&
+		echo 0 >"$trees/n$1/class/powercap/intel-rapl:0/energy_uj" && echo 262143328850 >"$trees/n$1/class/powercap/intel-rapl:0/max_energy_range_uj"
+}
+predicted=$(awk 'BEGIN { print 0.4 * 96 * (3 - 2 / 1.6 ^ 3 - (1.3 / 1.6) ^ 3) }')
+# saved FROM: by each of the last eight regions, in parts of what is predicted; and how long they took.
+saved() { tail -n 8 out >last && awk -v goal="$predicted" 'NR == FNR { if (FNR == 1) { s = $1; j = $2 } next } { n++; saved += (j - $2) / goal; long = $1 / s > long ? $1 / s : long } END { print saved / n, long; exit !(n == 8) }' out last; }
+is_saved() { saved >got && awk '{ exit !($1 >= 0.95) }' got; }
+test_expect_success 'save: regions take as long, and the joules of all are less by what the skew predicts, within 5 %' '
+	mpicc -O1 -o packages "$EVENSTEP_SRC/t/programs/packages.c" -lm && counted 0 && counted 1 && counted 2 && counted 3 && printf "power {\n actuator = \"rapl\"\n start = 0.5\n floor = 0.1\n}\n" >"$conf" &&
+	begin --evenstep-meter=mpi --evenstep-power=save "--evenstep-report=$PWD/report" ./packages "$trees" 0.25 1,1,1.3,1.6 "$PWD/over" && wait_for 120 is_saved; rc=$?; head -n 1 out; cat last err; test $rc = 0 && sleep 5 && saved >got && echo "# $(cat got) of $predicted J" &&
+	awk "{ exit !(\$1 >= 0.95 && \$1 <= 1.05 && \$2 <= 1.03) }" got
+'
+test_expect_success 'the report says how many joules that were, in all' '
+	: >over && wait $step && wait_for 60 none_left && cat err report && jq -es "map(select(.type == \"step\")) | .[0] | .joules_saved > 0 and .energy == \"measured\"" report &&
+	made=$(awk "NR == 1 { first = \$2 / \$1 } { sum += first * \$1 - \$2 } END { print sum }" out) && echo "# by the model: $made" && jq -es --argjson made "$made" ".[0].joules_saved / \$made | . > 0.9 and . < 1.1" report
+'
+# The two packages of n0, and a CPU on each: with half of their power each a region
+# takes 0.333 s, and 0.285 s where each has what its rank needs.
+limits_of_packages() { for p in 0 1; do echo "$(cat "$trees/n0/class/powercap/intel-rapl:$p/constraint_0_power_limit_uw")"; done | xargs; }
+packages_at_once() { now=$(limits_of_packages) && test "$(limits_of_packages)" = "$now" && echo "$now"; } # or nothing
+are_balanced() { packages_at_once >got && awk '{ exit !(NF == 2 && $1 + $2 <= 120000000 && $2 > 1.3 * $1 && $2 < 4 * $1) }' got && tail -n 4 out | awk '{ n++; sum += $1 } END { exit !(sum / n < 0.3) }'; }
+taskset -c 0,1 true 2>/dev/null && test_set_prereq CPUS
+test_expect_success CPUS 'sockets: of two packages of a node the one whose rank comes last is given more, within what the node has' '
+	rm -r "$trees/n0" && make_tree n0 2 && cp -r "$trees/n0/class/powercap/intel-rapl:0" "$trees/n0/class/powercap/intel-rapl:1" && for p in 0 1; do
+		echo package-$p >"$trees/n0/class/powercap/intel-rapl:$p/name" && echo $p >"$trees/n0/devices/system/cpu/cpu$p/topology/physical_package_id" && echo 120000000 >"$trees/n0/class/powercap/intel-rapl:$p/constraint_0_power_limit_uw" || return 1
+	done &&
+	printf "power {\n actuator = \"rapl\"\n start = 0.5\n floor = 0.25\n}\n" >"$conf" &&
+	rm -f over && begin -N1 -w n0 -n2 --evenstep-meter=mpi --evenstep-power=pair sh -c "exec taskset -c \$SLURM_LOCALID ./packages \"$trees\" 0.15 1,1.6 \"$PWD/over\"" && wait_for 120 are_balanced; rc=$?; head -n 2 out; tail -n 2 out; cat got err; test $rc = 0
+'
+test_expect_success CPUS 'at no instant do both have more than the node, and all is put back' '
+	for i in 1 2 3 4 5 6 7 8 9 10; do wait_for 60 packages_at_once >got && awk "{ exit \$1 + \$2 > 120000000 }" got || { cat got; return 1; }; done && : >over && wait $step && wait_for 60 none_left && test "$(limits_of_packages)" = "120000000 120000000"; code=$?
+	rm -r "$trees/n0"; for i in 0 1 2 3; do make_tree n$i 1 || return 1; done; printf "power {\n actuator = \"rapl\"\n start = 0.5\n floor = 0.25\n}\n" >"$conf"; test $code = 0
+'
 test_expect_success 'a node on which other jobs may be: one line, nothing is set, and the step runs' '
 	make_tree n0 64 && on_ctl srun -N2 -n2 --evenstep-power=pair sh -c "sleep 1; echo ran" >got 2>err && mentioned "evenstep: warning: n[0-3]: no power is steered: other jobs may be on this node, of whose 64 cores this one has [0-9]+: give the job whole nodes by --exclusive" &&
 	test $(grep -c ran got) = 2 && wait_for 60 none_left && are 100000000 100000000 100000000 100000000
