@@ -115,7 +115,7 @@ test_expect_success 'the report says how many joules that were, in all' '
 '
 # The two packages of n0, and a CPU on each: with half of their power each a region
 # takes 0.333 s, and 0.285 s where each has what its rank needs.
-limits_of_packages() { for p in 0 1; do echo "$(cat "$trees/n0/class/powercap/intel-rapl:$p/constraint_0_power_limit_uw")"; done | xargs; }
+limits_of_packages() { for p in 0 1; do cat "$trees/n0/class/powercap/intel-rapl:$p/constraint_0_power_limit_uw"; echo; done | xargs; }
 packages_at_once() { now=$(limits_of_packages) && test "$(limits_of_packages)" = "$now" && echo "$now"; } # or nothing
 are_balanced() { packages_at_once >got && awk '{ exit !(NF == 2 && $1 + $2 <= 120000000 && $2 > 1.3 * $1 && $2 < 4 * $1) }' got && tail -n 4 out | awk '{ n++; sum += $1 } END { exit !(sum / n < 0.3) }'; }
 taskset -c 0,1 true 2>/dev/null && test_set_prereq CPUS

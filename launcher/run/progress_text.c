@@ -190,8 +190,8 @@ void progress_text_frames(char text[PROGRESS_TEXT],
         so_far = " so far";
         time = f->sum.time;
     }
-    n = snprintf(text, PROGRESS_TEXT, "%s: %s%.3f s, efficiency%s %.2f",
-                 frames, what, time, so_far, account_efficiency(&f->sum));
+    n = snprintf(text, PROGRESS_TEXT, "%s: %s%.3f s, efficiency%s %.2f", frames,
+                 what, time, so_far, account_efficiency(&f->sum));
     text += n;
     print_left(left, sizeof left, now);
     if (f->n == 1)

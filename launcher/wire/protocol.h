@@ -182,8 +182,8 @@
 /*
  * The version of all that is said once a connection has proved itself: these
  * messages, and those of bcast_message.h, graph_message.h, order_message.h,
- * table_tree.h and link.h.  Front end and agents must be of one version, and of one release of
- * evenstep; an agent says its own first of all.
+ * table_tree.h and link.h.  Front end and agents must be of one version, and of
+ * one release of evenstep; an agent says its own first of all.
  *
  * Raise it by 1 in each release in which one end may say what the other end of
  * the release before does not take, or takes otherwise: a type that is new,

@@ -121,15 +121,17 @@ static void log_lines(void)
            "several together");
     f.overlap = 1;
     progress_text_frames(text, &f, &middle);
-    is_str(text,
-           "frames 2 to 5 of 6: after 5.000 s, efficiency so far 0.50, 0:56 left",
-           "several that overlap: the run so far");
+    is_str(
+        text,
+        "frames 2 to 5 of 6: after 5.000 s, efficiency so far 0.50, 0:56 left",
+        "several that overlap: the run so far");
     f.n = 1;
     progress_text_frames(text, &f, &middle);
-    is_str(text,
-           "frame 2 of 6: after 5.000 s, efficiency so far 0.50, ideal 2.500 s, "
-           "equal parts 0.000 s",
-           "and one of them");
+    is_str(
+        text,
+        "frame 2 of 6: after 5.000 s, efficiency so far 0.50, ideal 2.500 s, "
+        "equal parts 0.000 s",
+        "and one of them");
 }
 
 static void accounts(void)
