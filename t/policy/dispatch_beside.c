@@ -94,6 +94,34 @@ static void test_followed(void)
        (uintmax_t)followed);
 }
 
+/* Units that the fast node takes of much work once it has done a piece of ten;
+ * 0: none. */
+static uint64_t takes_after(uint64_t done)
+{
+    static const struct cost_part small = {.units = 10, .end = 0.1};
+    uint64_t units;
+
+    begin("even", 0, 1);
+    if (done > 0)
+        cost_add(cost, 0, &small, 13);
+    dispatch_set_beside(d, 900, 1);
+    if (dispatch_feed(d, 0) < 0)
+        bail("no memory");
+    units = dispatch_node(d, 0)->out_units;
+    is_near(cost_largest(cost, 0), (double)done, 1e-9,
+            "the largest piece that it has done");
+    end();
+    return units;
+}
+
+static void test_growth(void)
+{
+    is_int((intmax_t)takes_after(0), 100,
+           "by what runs before have said a node takes the frame whole");
+    is_int((intmax_t)takes_after(10), 40,
+           "but not more than four times what it has been seen to do");
+}
+
 /* The fast one works at another frame for so little that it is better to wait. */
 static void test_elsewhere(void)
 {
@@ -114,6 +142,7 @@ int main(void)
     test_can_join();
     test_pool();
     test_followed();
+    test_growth();
     test_elsewhere();
     return done();
 }
