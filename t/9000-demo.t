@@ -156,14 +156,16 @@ test_expect_success 'what is not known is no number, nor is a sum with it' '
 cat >ahead.report <<'END'
 {"type":"frame","frame":0,"began":0,"slices":[{"node":"n0","begin":0,"end":60,"seconds":2,"attempt":1,"status":0}],"first":2,"last":3,"efficiency":0.5,"ideal":1.5,"equal_parts":2,"adjusted":true}
 {"type":"frame","frame":1,"began":1,"slices":[{"node":"n0","begin":0,"end":60,"seconds":2,"attempt":1,"status":0}],"first":2,"last":2.5,"efficiency":1,"ideal":1.5,"equal_parts":2,"adjusted":true}
-{"type":"summary","frames":2,"seconds":3.5,"efficiency":0.8,"ideal":2.8,"policy":"even"}
+{"type":"frame","frame":2,"began":2,"slices":[{"node":"n0","begin":0,"end":60,"seconds":1,"attempt":1,"status":0}],"first":1,"last":1.2,"efficiency":1,"ideal":1,"equal_parts":1,"adjusted":true}
+{"type":"summary","frames":3,"seconds":3.5,"efficiency":0.8,"ideal":2.8,"policy":"even"}
 END
 test_expect_success 'frames that overlap: the time since the one before, and ideal of the run' '
-	table ahead.report plain.seconds >out && cat out && squeezed out | tail -n 4 >got && cat >want <<-\END && test_cmp want got
+	table ahead.report plain.seconds >out && cat out && squeezed out | tail -n 5 >got && cat >want <<-\END && test_cmp want got
 	frame evenstep ideal time/ideal equal parts plain srun
 	1 3.00 s 1.50 s - 2.00 s 1.50 s
 	2 0.50 s 1.50 s - 2.00 s 2.25 s
-	all 3.50 s 2.80 s 1.25 4.00 s 3.75 s
+	3 0.00 s 1.00 s - 1.00 s 13.00 s
+	all 3.50 s 2.80 s 1.25 5.00 s 16.75 s
 	END
 '
 test_expect_success 'columns stand below each other, and four nodes fit in 100' '

@@ -96,7 +96,7 @@ void run_account_frame(struct run_account *a,
     }
     account_sum(&a->sum, &a->last);
     a->open += fmax(began + seconds - fmax(began, a->ended), 0);
-    a->ended = began + seconds;
+    a->ended = fmax(a->ended, began + seconds); /* it waits for those before */
     a->frames++;
 }
 

@@ -21,7 +21,7 @@ struct run_account {
     struct account *whole;           /* of the run; NULL: its frames add up */
     double *speed, *part;            /* one a node; workspace */
     uint64_t frames;                 /* so far */
-    double ended;                    /* when the frame before has */
+    double ended;                    /* when the last so far has */
     double open;                     /* seconds with a frame at work */
     struct account_result last, sum; /* of the last frame, of all */
 };

@@ -159,6 +159,12 @@ static void ahead(void)
             "a queue's is as long as frames are at work, each second once");
     ok(r.ideal > 20 && r.ideal < r.time && sum_of(&r) > 0.99 * r.time,
        "of which %.1f s of %.1f are ideal", r.ideal, r.time);
+    run_account_frame(&a, d, 50, 2);
+    is_near(run_account_sum(&a, 0).time, seconds + 16, 1e-6,
+            "a frame that was done before the one before it takes none");
+    run_account_frame(&a, d, 55, 1);
+    is_near(run_account_sum(&a, 0).time, seconds + 16, 1e-6,
+            "and the next counts from when both were done");
     run_account_clear(&a);
     stop();
 }
