@@ -178,8 +178,7 @@ static void watch_energy(struct attend *a)
         energy_start(a->front.base, a->front.session, &a->config, guard);
     energy_in_job(a->energy);
     a->power.energy = a->report.energy = a->energy;
-    if (o->power == POWER_SAVE)
-        a->report.saved = &a->power.saved;
+    a->report.saved = a->power.saved;
 }
 
 /* Before the tasks start, as their meters look for the page only once. */

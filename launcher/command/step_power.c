@@ -5,6 +5,7 @@
 
 #include <event2/event.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define TOP_MS 500 /* between two updates of what `evenstep top` shows */
@@ -28,12 +29,14 @@ static void look_at_energy(struct step_power *p)
 {
     int has_begun = 0;
 
-    if (!p->energy || p->variant != POWER_SAVE)
+    if (!p->energy || !p->saved)
         return;
     for (uint32_t i = 0; i < p->nodes && !has_begun; i++)
         has_begun = steering_view(p->steering, i).progress > 0;
-    energy_saved_look(&p->saved, has_begun, steering_has_moved(p->steering),
-                      energy_sum(p->energy));
+    for (uint32_t i = 0; i < p->nodes; i++)
+        energy_saved_look(&p->saved[i], has_begun,
+                          steering_has_moved(p->steering),
+                          energy_view(p->energy, i));
 }
 
 static void on_time(evutil_socket_t fd, short what, void *arg)
@@ -54,9 +57,8 @@ static void on_time(evutil_socket_t fd, short what, void *arg)
     (void)what;
     steering_look(p->steering);
     look_at_energy(p);
-    if (p->energy)
-        top.has_saved =
-            energy_saved_joules(&p->saved, energy_sum(p->energy), &top.saved);
+    if (p->energy && p->saved)
+        top.has_saved = energy_saved_sum(p->saved, p->energy, &top.saved);
     name_step(p, name);
     if (steering_is_alive(p->steering))
         (void)top_file_write(name, &top); /* a view only: no warning */
@@ -78,6 +80,11 @@ int step_power_start(struct step_power *p,
     p->steering = steering_start(session, name, config, variant, p->meter);
     if (!p->steering)
         return -1;
+    if (variant == POWER_SAVE) {
+        p->saved = calloc(p->nodes, sizeof *p->saved);
+        if (!p->saved)
+            return -1;
+    }
     p->on_time = event_new(base, -1, EV_PERSIST, on_time, p);
     return p->on_time && event_add(p->on_time, &tv) == 0 ? 0 : -1;
 }
@@ -92,5 +99,6 @@ void step_power_stop(struct step_power *p)
         step_dir_remove(name);
     }
     steering_stop(p->steering);
+    free(p->saved);
     memset(p, 0, sizeof *p);
 }

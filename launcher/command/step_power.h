@@ -21,7 +21,7 @@ struct step_power { /* all zero: not started */
     uint32_t job, step, nodes;
     enum aggregate aggregate;
     enum power_variant variant;
-    struct energy_saved saved;      /* if that is what it is for */
+    struct energy_saved *saved;     /* nodes; NULL: not what it is for */
     const struct step_times *times; /* of its ranks, for top; or NULL */
     enum step_meter meter;
 };

@@ -22,7 +22,7 @@ struct event_base;
 struct step_report { /* all zero: not started */
     struct step_times *times;
     const struct energy_watch *energy; /* the caller's; NULL: not known */
-    const struct energy_saved *saved;  /* likewise */
+    const struct energy_saved *saved;  /* a node each; likewise */
     struct event *late;                /* nodes do not answer */
     const char *path;                  /* of the file, or "" */
     FILE *file;                        /* or NULL */

@@ -248,7 +248,7 @@ int step_report_energy(uint32_t job,
     if (sum.source == ENERGY_UNKNOWN)
         return 0;
     energy_used_text(used, &sum);
-    if (saved && energy_saved_joules(saved, sum, &joules))
+    if (saved && energy_saved_sum(saved, energy, &joules))
         snprintf(less, sizeof less,
                  ", %.4g kJ %s than at the watts before limits were lowered",
                  fabs(joules) / 1e3, joules < 0 ? "more" : "less");
@@ -350,7 +350,7 @@ static json_t *step_json(const struct step_report_of *of)
     if (of->energy)
         line = energy_json(line, energy_sum(of->energy));
     if (of->energy && of->saved
-        && energy_saved_joules(of->saved, energy_sum(of->energy), &saved))
+        && energy_saved_sum(of->saved, of->energy, &saved))
         line = json_member(line, "joules_saved", json_real(saved));
     head = report_head("step", of->job, of->step);
     if (of->nodes)

@@ -22,7 +22,7 @@ struct step_report_of {
     const struct step_summary *summary;
     const double *speed; /* of each node, percent; NULL: not known */
     const struct energy_watch *energy; /* likewise */
-    const struct energy_saved *saved;  /* likewise */
+    const struct energy_saved *saved;  /* a node each; likewise */
     const struct qualification *nodes; /* likewise */
     int is_steered; /* nodes had more or less than their parts */
 };

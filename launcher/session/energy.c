@@ -147,6 +147,11 @@ int energy_message(struct energy_watch *e,
 
 /* --- what people are told ------------------------------------------------- */
 
+size_t energy_size(const struct energy_watch *e)
+{
+    return e->n;
+}
+
 struct energy_view energy_view(const struct energy_watch *e, size_t node)
 {
     const struct watched *w = &e->node[node];

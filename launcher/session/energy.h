@@ -51,6 +51,7 @@ int energy_message(struct energy_watch *e,
                    const uint8_t *body,
                    size_t len);
 /* Of a node, as far as it was read. */
+size_t energy_size(const struct energy_watch *e); /* nodes */
 struct energy_view energy_view(const struct energy_watch *e, size_t node);
 /* Its joules until now: since it was read it is taken to go on as before. */
 double energy_joules_now(const struct energy_watch *e, size_t node);

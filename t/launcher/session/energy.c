@@ -2,6 +2,7 @@
 /* What a front end makes of its nodes' energy: counters that vanish in the
  * middle, jump, or need rights; those who have none; and the model's part. */
 #include "launcher/session/energy.h"
+#include "launcher/session/energy_saved.h"
 #define SESSION_NODES 2
 #include "fake_session.h"
 #include "tap.h"
@@ -113,6 +114,9 @@ static void test_order(void)
 
 static void test_counted(void)
 {
+    struct energy_saved saved[2] = {0};
+    double joules;
+
     start(1);
     cpus(0, 2 * S, 1000, 3000);
     ok(is_used(0, ENERGY_MODELLED, 10 + 3 + 200, 2),
@@ -128,6 +132,24 @@ static void test_counted(void)
            && fabs(energy_sum(e).joules - 1200) < 1e-6
            && fabs(energy_sum(e).seconds - 3) < 1e-6,
        "of both nodes");
+    for (size_t i = 0; i < 2; i++)
+        energy_saved_look(&saved[i], 1, 0,
+                          (struct energy_view){ENERGY_MEASURED, 0, 1});
+    for (size_t i = 0; i < 2; i++)
+        energy_saved_look(&saved[i], 1, 0, energy_view(e, i));
+    counted(0, 5 * S, 700 * J);
+    counted(1, 6 * S, 1000 * J);
+    for (size_t i = 0; i < 2; i++)
+        energy_saved_look(&saved[i], 1, 0, energy_view(e, i));
+    for (size_t i = 0; i < 2; i++)
+        energy_saved_look(&saved[i], 1, 1, energy_view(e, i));
+    ok(!energy_saved_sum(saved, e, &joules), "nothing is saved as yet");
+    counted(0, 7 * S, 750 * J);
+    ok(energy_saved_sum(saved, e, &joules) && fabs(joules - 150) < 1e-6,
+       "what one has saved, while the other is not heard of");
+    counted(1, 10 * S, 1300 * J);
+    ok(energy_saved_sum(saved, e, &joules) && fabs(joules - 250) < 1e-6,
+       "and of both, each by its own seconds");
 }
 
 static void test_jumps(void)

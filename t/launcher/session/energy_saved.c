@@ -17,6 +17,8 @@ int main(void)
     energy_saved_look(&s, 1, 0, (struct energy_view){0});
     ok(!s.has_begun, "what is not known is no begin");
     energy_saved_look(&s, 0, 0, used(10, 1));
+    energy_saved_look(&s, 1, 0, used(20, 1.5));
+    energy_saved_look(&s, 1, 0, used(20, 1.5));
     energy_saved_look(&s, 1, 0, used(100, 2));
     energy_saved_look(&s, 1, 0, used(300, 4));
     ok(!energy_saved_joules(&s, used(500, 8), &joules) && joules == 7,
@@ -27,10 +29,12 @@ int main(void)
        "nor told of at once");
     is_int(energy_saved_joules(&s, used(1000, 15), &joules), 1, "later it is");
     is_near(joules, 100 * 10 - 600, 1e-9,
-            "watts of before for as long, less what was used");
+            "watts of before for as long, less what was used: nothing is "
+            "counted that may be of before the program");
     is_int(energy_saved_joules(&s, used(1600, 15), &joules), 1, "as is");
     is_near(joules, -200, 1e-9, "what was spent");
     s = (struct energy_saved){0};
+    energy_saved_look(&s, 1, 1, used(50, 1));
     energy_saved_look(&s, 1, 1, used(100, 2));
     energy_saved_look(&s, 1, 1, used(300, 4));
     ok(!energy_saved_joules(&s, used(500, 8), &joules),
