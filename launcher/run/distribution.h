@@ -9,16 +9,8 @@
  * A node here is the session's.  What the dispatcher calls one is a slot of it
  * (slots.h), and so is part.node of a piece.
  *
- * Several frames may be at work, each with a dispatcher of its own: the first,
- * which is the next that comes out, and later ones ("ahead") on nodes that have
- * nothing left of those before.  A slot gets its own part of each, in their
- * order; then another frame is asked for; and when there is none it helps with
- * the first that it can help with.  A frame that is done before the first one
- * waits for it.
- *
- * Once it is known what pieces cost, frames begin as soon as there is room, and
- * what is left of all of them is cut as one (sizing.h): a slot starts a command
- * once where it would start one in each frame.
+ * Several frames may be at work: a window of them (policy/window.h), each with a
+ * dispatcher of its own.  A slot here is a node there.
  */
 #ifndef LAUNCHER_RUN_DISTRIBUTION_H
 #define LAUNCHER_RUN_DISTRIBUTION_H

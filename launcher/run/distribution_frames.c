@@ -15,7 +15,7 @@ static int add_type(struct distribution *d, uint64_t grain, uint64_t pieces)
     if (!d->cost[type])
         return -1;
     d->types++;
-    for (uint64_t k = 0; k < d->places; k++) {
+    for (uint64_t k = 0; k < d->window.places; k++) {
         struct dispatch *new = dispatch_create(slots->n, grain, pieces);
 
         d->place[k].of[type] = new;
@@ -43,10 +43,13 @@ struct distribution *distribution_create(struct session *session,
     d->pieces = pieces;
     d->end_ns = INT64_MAX;
     d->place = calloc(places, sizeof *d->place);
-    d->places = d->place ? places : 0;
-    if (d->place && add_type(d, grain, pieces) == 0) {
-        for (size_t k = 0; k < places; k++)
-            d->place[k].dispatch = d->place[k].of[0];
+    window_init(&d->window, calloc(places, sizeof *d->window.place), places,
+                slots->n);
+    if (d->place && d->window.place && add_type(d, grain, pieces) == 0) {
+        for (size_t k = 0; k < places; k++) {
+            d->place[k].in = &d->window.place[k];
+            d->place[k].in->dispatch = d->place[k].of[0];
+        }
         return d;
     }
     distribution_destroy(d);
@@ -74,13 +77,14 @@ void distribution_destroy(struct distribution *d)
 {
     if (!d)
         return;
-    for (size_t i = 0; i < d->places; i++) {
+    for (size_t i = 0; d->place && i < d->window.places; i++) {
         forget_pieces(&d->place[i]);
         free(d->place[i].piece);
         for (size_t t = 0; t < d->types; t++)
             dispatch_destroy(d->place[i].of[t]);
     }
     free(d->place);
+    free(d->window.place);
     for (size_t t = 0; t < d->types; t++)
         cost_destroy(d->cost[t]);
     free(d->overlap);
@@ -109,7 +113,7 @@ void distribution_begin(struct distribution *d,
 {
     d->adjuster = adjuster;
     d->lines = lines;
-    for (size_t k = 0; k < d->places; k++)
+    for (size_t k = 0; k < d->window.places; k++)
         for (size_t t = 0; t < d->types; t++)
             begin_with(d, d->place[k].of[t], &adjuster[t], d->cost[t]);
 }
@@ -121,7 +125,7 @@ int distribution_set_overlap(struct distribution *d)
     if (!d->overlap || !d->both_ns)
         return -1;
     memset(d->overlap, 1, d->slots->n);
-    for (size_t i = 0; i < d->places; i++)
+    for (size_t i = 0; i < d->window.places; i++)
         for (size_t t = 0; t < d->types; t++)
             dispatch_set_overlap(d->place[i].of[t], d->overlap);
     return 0;
@@ -130,15 +134,15 @@ int distribution_set_overlap(struct distribution *d)
 void distribution_set_failure_rule(struct distribution *d,
                                    const struct failure_rule *rule)
 {
-    for (size_t i = 0; i < d->places; i++)
+    for (size_t i = 0; i < d->window.places; i++)
         for (size_t t = 0; t < d->types; t++)
             dispatch_set_failure_rule(d->place[i].of[t], rule);
 }
 
 void distribution_set_speculation(struct distribution *d)
 {
-    d->speculates = 1;
-    for (size_t i = 0; i < d->places; i++)
+    d->window.speculates = 1;
+    for (size_t i = 0; i < d->window.places; i++)
         for (size_t t = 0; t < d->types; t++)
             dispatch_set_speculation(d->place[i].of[t], 1);
 }
@@ -150,14 +154,14 @@ void distribution_only_plan(struct distribution *d)
 
 static void set_end(const struct distribution *d, struct at_work *w)
 {
-    dispatch_set_end(w->dispatch,
+    dispatch_set_end(w->in->dispatch,
                      d->end_ns == INT64_MAX ? INFINITY : since(w, d->end_ns));
 }
 
 void distribution_set_end(struct distribution *d, int64_t end_ns)
 {
     d->end_ns = end_ns;
-    for (size_t i = 0; i < d->n; i++)
+    for (size_t i = 0; i < d->window.n; i++)
         set_end(d, nth(d, i));
 }
 
@@ -166,45 +170,45 @@ void distribution_set_end(struct distribution *d, int64_t end_ns)
 static void forget_first(struct distribution *d)
 {
     forget_pieces(nth(d, 0));
-    d->first = (d->first + 1) % d->places;
-    d->n--;
+    window_forget_first(&d->window);
 }
 
 void distribution_drop(struct distribution *d)
 {
-    if (d->n <= 1)
-        d->is_over = 1;
-    else
-        forget_first(d);
+    struct at_work *first = nth(d, 0);
+
+    if (window_close(&d->window))
+        forget_pieces(first);
 }
 
 int distribution_close(struct distribution *d, struct es_error *err)
 {
-    if (d->n <= 1) {
-        d->is_over = 1; /* it stays to be looked at */
-        return 0;
-    }
-    forget_first(d);
+    struct at_work *first = nth(d, 0);
+
+    if (!window_close(&d->window))
+        return 0; /* it stays to be looked at */
+    forget_pieces(first);
     return distribution_ask(d, err);
 }
 
 /* The place of one more frame. */
 static struct at_work *open_place(struct distribution *d,
-                                  const struct frame *frame)
+                                  const struct frame *frame,
+                                  int is_kept)
 {
+    struct window_frame in = {.start = seconds_of(clock_ns()),
+                              .type = frame->type,
+                              .is_kept = is_kept};
     struct at_work *w;
 
-    if (d->n == d->places || d->is_over)
+    if (window_is_full(&d->window))
         forget_first(d);
-    w = nth(d, d->n++);
-    d->is_over = d->wants_frame = 0;
-    d->is_followed = frame->most > 0;
+    w = nth(d, d->window.n);
+    in.dispatch = w->of[frame->type];
     w->frame = *frame;
-    w->dispatch = w->of[frame->type];
-    w->start_ns = clock_ns();
-    if (d->begun_ns == 0)
-        d->begun_ns = w->start_ns;
-    w->is_kept = 0;
+    (void)window_add(&d->window, &in, frame->most > 0);
+    if (!(d->begun > 0))
+        d->begun = in.start;
     set_end(d, w);
     return w;
 }
@@ -215,73 +219,60 @@ int distribution_send(struct distribution *d,
                       size_t n,
                       struct es_error *err)
 {
-    struct at_work *w = open_place(d, frame);
-    int joins = distribution_joins(d);
+    struct at_work *w = open_place(d, frame, 0);
+    int is_begun;
 
-    distribution_tell_all_elsewhere(d, w, w->start_ns);
-    dispatch_set_beside(w->dispatch, joins ? 0 : -1, d->is_followed);
-    dispatch_expect(w->dispatch, frame->most);
-    if (dispatch_begin(w->dispatch, (struct slice){frame->begin, frame->end},
-                       done, n)
-        < 0)
-        return es_no_memory(err);
-    if (joins && distribution_may_begin(d)) {
-        d->wants_frame = 1;
+    dispatch_expect(w->in->dispatch, frame->most);
+    if (window_begin(&d->window, (struct slice){frame->begin, frame->end}, done,
+                     n, &is_begun, TO_NODES(d, err))
+        == 0)
         return 0;
-    }
-    return distribution_feed_at(d, w->start_ns, err);
+    return is_begun ? -1 : es_no_memory(err);
 }
 
 void distribution_keep(struct distribution *d, const struct frame *frame)
 {
-    open_place(d, frame)->is_kept = 1;
+    (void)open_place(d, frame, 1);
 }
 
 int distribution_wants_frame(const struct distribution *d)
 {
-    return distribution_open(d) == 0
-           || (d->wants_frame && distribution_may_begin(d));
+    return window_wants_frame(&d->window);
 }
 
 int distribution_no_frame(struct distribution *d, struct es_error *err)
 {
-    d->is_dry = 1;
-    d->wants_frame = 0;
-    return distribution_open(d) > 0 ? distribution_feed(d, err) : 0;
+    return window_no_frame(&d->window, seconds_of(clock_ns()),
+                           TO_NODES(d, err));
 }
 
 int distribution_ask(struct distribution *d, struct es_error *err)
 {
-    d->is_dry = 0;
-    if (distribution_joins(d) && distribution_may_begin(d)) {
-        d->wants_frame = 1; /* before anything is cut */
-        return 0;
-    }
-    return distribution_open(d) > 0 ? distribution_feed(d, err) : 0;
+    return window_ask(&d->window, seconds_of(clock_ns()), TO_NODES(d, err));
 }
 
 size_t distribution_open(const struct distribution *d)
 {
-    return d->is_over ? 0 : d->n;
+    return window_open(&d->window);
 }
 
 const struct frame *distribution_newest(const struct distribution *d,
                                         uint64_t *left)
 {
-    const struct at_work *w = nth(d, d->n - 1);
+    const struct at_work *w = nth(d, d->window.n - 1);
 
-    *left = dispatch_left(w->dispatch);
+    *left = dispatch_left(w->in->dispatch);
     return &w->frame;
 }
 
 int distribution_is_done(const struct distribution *d)
 {
-    return distribution_open(d) > 0 && is_done(nth(d, 0));
+    return window_is_done(&d->window);
 }
 
 int distribution_is_kept(const struct distribution *d)
 {
-    return nth(d, 0)->is_kept;
+    return nth(d, 0)->in->is_kept;
 }
 
 /* --- how it stands -------------------------------------------------------- */
@@ -293,7 +284,7 @@ const struct frame *distribution_frame(const struct distribution *d)
 
 int64_t distribution_start_ns(const struct distribution *d)
 {
-    return nth(d, 0)->start_ns;
+    return (int64_t)(nth(d, 0)->in->start * 1e9);
 }
 
 struct cost *distribution_cost(const struct distribution *d)
@@ -308,12 +299,12 @@ struct cost *distribution_cost_of(const struct distribution *d, size_t type)
 
 double distribution_began(const struct distribution *d)
 {
-    return seconds_of(nth(d, 0)->start_ns - d->begun_ns);
+    return nth(d, 0)->in->start - d->begun;
 }
 
 const struct dispatch *distribution_dispatch(const struct distribution *d)
 {
-    return nth(d, 0)->dispatch;
+    return nth(d, 0)->in->dispatch;
 }
 
 const struct slots *distribution_slots(const struct distribution *d)
@@ -345,14 +336,14 @@ uint64_t distribution_left(const struct distribution *d)
     uint64_t left = 0;
 
     for (size_t i = 0; i < distribution_open(d); i++)
-        if (!nth(d, i)->is_kept)
-            left += dispatch_left(nth(d, i)->dispatch);
+        if (!nth(d, i)->in->is_kept)
+            left += dispatch_left(nth(d, i)->in->dispatch);
     return left;
 }
 
 const struct tail_node *distribution_tail(struct distribution *d)
 {
-    return dispatch_tail(nth(d, 0)->dispatch, now(nth(d, 0)));
+    return dispatch_tail(nth(d, 0)->in->dispatch, now(nth(d, 0)));
 }
 
 struct piece *distribution_pieces(struct distribution *d, size_t *n)

@@ -19,7 +19,7 @@ static const struct dispatch_piece *find(const struct distribution *d,
 
     if (!p || d->slots->node[p->part.node] != node)
         return NULL;
-    return dispatch_find(w->dispatch, p->part.node, id);
+    return dispatch_find(w->in->dispatch, p->part.node, id);
 }
 
 struct piece *distribution_piece(struct distribution *d,
@@ -60,11 +60,11 @@ static void tell_others(struct distribution *d,
 {
     const struct at_work *next = distribution_working_at(d, slot);
 
-    for (size_t i = 0; i < d->places; i++)
+    for (size_t i = 0; i < d->window.places; i++)
         if (&d->place[i] != w)
-            dispatch_share(d->place[i].of[w->frame.type], slot, w->dispatch);
+            dispatch_share(d->place[i].of[w->frame.type], slot, w->in->dispatch);
     if (next && next != w && !may_overlap(d, slot))
-        dispatch_turn(next->dispatch, slot, since(next, d->answered_ns));
+        dispatch_turn(next->in->dispatch, slot, since(next, d->answered_ns));
 }
 
 /* Did it run beside another at any time, and end as what has no memory does? */
@@ -136,13 +136,13 @@ struct piece *distribution_done(struct distribution *d,
     d->answered_ns = clock_ns();
     at = since(w, d->answered_ns);
     if (!is_done && was_crowded(d, w, m)) {
-        dispatch_crowded(w->dispatch, m->id);
+        dispatch_crowded(w->in->dispatch, m->id);
         forbid_overlap(d, node);
     }
     if (is_done)
-        dispatch_answered(w->dispatch, m->id, at, seconds);
+        dispatch_answered(w->in->dispatch, m->id, at, seconds);
     else
-        dispatch_failed(w->dispatch, m->id, at, seconds);
+        dispatch_failed(w->in->dispatch, m->id, at, seconds);
     p = distribution_renew(w, m->id);
     tell_others(d, w, p->part.node);
     p->status = (int)m->status;
@@ -156,7 +156,7 @@ enum failure_verdict distribution_verdict(const struct distribution *d,
                                           const struct piece *p)
 {
     return dispatch_verdict(
-        distribution_frame_of_piece(d, p->part.id)->dispatch, p->part.id);
+        distribution_frame_of_piece(d, p->part.id)->in->dispatch, p->part.id);
 }
 
 size_t distribution_metered(struct distribution *d,
@@ -169,7 +169,7 @@ size_t distribution_metered(struct distribution *d,
 
     if (!p)
         return SIZE_MAX;
-    dispatch_metered(w->dispatch, p->node, id, fraction);
+    dispatch_metered(w->in->dispatch, p->node, id, fraction);
     return p->node;
 }
 
@@ -178,7 +178,7 @@ int distribution_give(struct distribution *d,
                       uint64_t units,
                       struct es_error *err)
 {
-    return dispatch_give(nth(d, 0)->dispatch, slot, units) < 0
+    return dispatch_give(nth(d, 0)->in->dispatch, slot, units) < 0
                ? es_no_memory(err)
                : 0;
 }
@@ -187,9 +187,9 @@ void distribution_move(struct distribution *d, size_t node, int64_t ns)
 {
     const size_t *first = d->slots->first;
 
-    for (size_t i = 0; i < d->n; i++)
+    for (size_t i = 0; i < d->window.n; i++)
         for (size_t k = first[node]; k < first[node + 1]; k++)
-            dispatch_moved(nth(d, i)->dispatch, k, seconds_of(ns),
+            dispatch_moved(nth(d, i)->in->dispatch, k, seconds_of(ns),
                            now(nth(d, i)));
 }
 
@@ -203,7 +203,7 @@ struct out {
 
 static struct out out_of(const struct at_work *w, size_t slot)
 {
-    const struct dispatch_node *s = dispatch_node(w->dispatch, slot);
+    const struct dispatch_node *s = dispatch_node(w->in->dispatch, slot);
     struct out out = {.n = s->out};
 
     memcpy(out.id, s->piece, sizeof out.id);
@@ -231,7 +231,7 @@ static void befall(struct distribution *d,
 {
     const size_t *first = d->slots->first;
 
-    for (size_t i = 0; i < d->places; i++)
+    for (size_t i = 0; i < d->window.places; i++)
         for (size_t k = first[node]; k < first[node + 1]; k++)
             befall_slot(d, nth(d, i), k, tell);
 }
@@ -248,7 +248,7 @@ int distribution_returned(struct distribution *d,
 {
     const size_t *first = d->slots->first;
 
-    for (size_t i = 0; i < d->places; i++)
+    for (size_t i = 0; i < d->window.places; i++)
         for (size_t k = first[node]; k < first[node + 1]; k++)
             for (size_t t = 0; t < d->types; t++)
                 dispatch_returned(d->place[i].of[t], k);
@@ -288,7 +288,7 @@ struct piece *distribution_overdue(struct distribution *d,
     for (size_t i = 0; i < d->slots->n; i++) {
         struct at_work *w = distribution_working_at(d, i);
         const struct dispatch_node *s =
-            w ? dispatch_node(w->dispatch, i) : NULL;
+            w ? dispatch_node(w->in->dispatch, i) : NULL;
         struct piece *p;
 
         if (!s || s->begun >= since(w, begun))
@@ -297,7 +297,7 @@ struct piece *distribution_overdue(struct distribution *d,
         if (!p || p->status == status || p->back.n > 0 /* it has ended */
             || !is_late(arg, d->slots->node[i]))
             continue;
-        dispatch_blame(w->dispatch, s->piece[0]);
+        dispatch_blame(w->in->dispatch, s->piece[0]);
         p->status = status;
         return p;
     }
@@ -310,6 +310,6 @@ void distribution_cancel(struct distribution *d, const struct piece *p)
     struct at_work *w = distribution_frame_of_piece(d, id);
 
     send_cancel(d, p);
-    dispatch_cancel(w->dispatch, id, now(w));
+    dispatch_cancel(w->in->dispatch, id, now(w));
     (void)distribution_renew(w, id);
 }

@@ -12,14 +12,14 @@ static double units_in(struct slice s)
  * has done any of it, as the cost of pieces says; 0: not known. */
 static double slot_rate(const struct at_work *w, size_t slot)
 {
-    const struct dispatch_node *s = dispatch_node(w->dispatch, slot);
-    const struct dispatch_piece *p = dispatch_current(w->dispatch, slot);
-    const struct cost *cost = dispatch_cost(w->dispatch);
+    const struct dispatch_node *s = dispatch_node(w->in->dispatch, slot);
+    const struct dispatch_piece *p = dispatch_current(w->in->dispatch, slot);
+    const struct cost *cost = dispatch_cost(w->in->dispatch);
     double seconds;
 
     if (s->speed > 0 || !p || !cost || !cost_is_known(cost))
         return s->speed;
-    seconds = cost_seconds(cost, slot, dispatch_work_of(w->dispatch, p))
+    seconds = cost_seconds(cost, slot, dispatch_work_of(w->in->dispatch, p))
               - cost_seconds(cost, slot, 0);
     return seconds > 0 ? units_in(p->units) / seconds : 0;
 }
@@ -28,8 +28,8 @@ static double slot_rate(const struct at_work *w, size_t slot)
  * is late is taken to need as long again as it is late. */
 static double slot_left(const struct at_work *w, size_t slot, double rate)
 {
-    const struct dispatch_node *s = dispatch_node(w->dispatch, slot);
-    const struct dispatch_piece *p = dispatch_current(w->dispatch, slot);
+    const struct dispatch_node *s = dispatch_node(w->in->dispatch, slot);
+    const struct dispatch_piece *p = dispatch_current(w->in->dispatch, slot);
     double waiting = units_in(s->waiting.units), first = 0, left = 0;
 
     if (s->out == 0 && !(waiting > 0))
@@ -48,8 +48,8 @@ static double slot_left(const struct at_work *w, size_t slot, double rate)
  * is not back. */
 static double slot_underway(const struct at_work *w, size_t slot, double rate)
 {
-    const struct dispatch_node *s = dispatch_node(w->dispatch, slot);
-    const struct dispatch_piece *p = dispatch_current(w->dispatch, slot);
+    const struct dispatch_node *s = dispatch_node(w->in->dispatch, slot);
+    const struct dispatch_piece *p = dispatch_current(w->in->dispatch, slot);
     double done;
 
     if (!p)
@@ -65,14 +65,14 @@ static void add_slot(struct distribution_part *part,
 {
     double rate = 0, left = 0;
 
-    for (size_t i = 0; i < d->n; i++) {
+    for (size_t i = 0; i < d->window.n; i++) {
         const struct at_work *w = nth(d, i);
         const struct dispatch_node *s;
         double known, more;
 
-        if (w->is_kept)
+        if (w->in->is_kept)
             continue;
-        s = dispatch_node(w->dispatch, slot);
+        s = dispatch_node(w->in->dispatch, slot);
         known = slot_rate(w, slot);
         if (known > 0)
             rate = known;

@@ -18,9 +18,9 @@ struct at_work *distribution_frame_of_piece(const struct distribution *d,
                                             uint64_t id)
 {
     size_t place = (size_t)(id >> PLACE_SHIFT);
-    size_t i = (place + d->places - d->first) % d->places;
+    size_t i = (place + d->window.places - d->window.first) % d->window.places;
 
-    return place < d->places && i < d->n ? &d->place[place] : NULL;
+    return place < d->window.places && i < d->window.n ? &d->place[place] : NULL;
 }
 
 struct piece *distribution_piece_of(const struct at_work *w, uint64_t id)
@@ -37,7 +37,7 @@ struct piece *distribution_renew(struct at_work *w, uint64_t id)
 
     if (!p)
         return NULL;
-    p->part = *dispatch_piece(w->dispatch, (size_t)(p - w->piece));
+    p->part = *dispatch_piece(w->in->dispatch, (size_t)(p - w->piece));
     if (p->part.state == PIECE_VOID || p->part.state == PIECE_LEFT_OUT)
         distribution_forget_results(p);
     return p;
@@ -45,30 +45,15 @@ struct piece *distribution_renew(struct at_work *w, uint64_t id)
 
 size_t distribution_slot_out(const struct distribution *d, size_t slot)
 {
-    size_t out = 0;
-
-    for (size_t i = 0; i < d->n; i++)
-        out += dispatch_node(nth(d, i)->dispatch, slot)->out;
-    return out;
+    return window_node_out(&d->window, slot);
 }
 
 struct at_work *distribution_working_at(const struct distribution *d,
                                         size_t slot)
 {
-    struct at_work *oldest = NULL;
-    double sent = INFINITY;
+    const struct window_frame *f = window_working_at(&d->window, slot);
 
-    for (size_t i = 0; i < d->n; i++) {
-        struct at_work *w = nth(d, i);
-        const struct dispatch_piece *p = dispatch_current(w->dispatch, slot);
-        double at = p ? seconds_of(w->start_ns) + p->sent : INFINITY;
-
-        if (at < sent) {
-            sent = at;
-            oldest = w;
-        }
-    }
-    return oldest;
+    return f ? &d->place[f - d->window.place] : NULL;
 }
 
 /* Send the text [at, to) of the lines as a piece's stdin, or part of it. */
@@ -187,7 +172,7 @@ int distribution_send_all(struct distribution *d,
                        "no node is left to work");
     if (fed < 0)
         return es_no_memory(err);
-    while (rc == 0 && (p = dispatch_next(w->dispatch)) != NULL)
+    while (rc == 0 && (p = dispatch_next(w->in->dispatch)) != NULL)
         rc = send_piece(d, w, p, err);
     mailing_send(&d->runs);
     return rc;

@@ -5,7 +5,7 @@
  *
  *   distribution_frames.c  its life, its frames, and how it stands
  *   distribution_nodes.c   what the nodes say, and what befalls them
- *   distribution_feed.c    which frame a node with room gets something of
+ *   distribution_feed.c    what the window (policy/window.h) gives out
  *   distribution_pieces.c  pieces, and how they are sent
  *   distribution_part.c    how a node stands, for people
  */
@@ -16,6 +16,7 @@
 #include "launcher/run/job_load_adjuster.h"
 #include "launcher/session/mailing.h"
 #include "pmix_bcast/clock.h"
+#include "policy/window.h"
 
 #include <math.h>
 
@@ -27,12 +28,10 @@ _Static_assert(AHEAD_MAX < UINT64_C(1) << (64 - PLACE_SHIFT),
 
 struct at_work { /* a frame of the window */
     struct frame frame;
-    struct dispatch *dispatch; /* of its type */
+    struct window_frame *in; /* it, by the clock of clock_ns() in seconds */
     struct dispatch *of[WORK_TYPES_MAX];
-    int64_t start_ns;    /* CLOCK_MONOTONIC */
     struct piece *piece; /* as many as the dispatcher has handed out */
     size_t n, room;
-    int is_kept; /* a run before has done all of it */
 };
 
 struct distribution {
@@ -40,15 +39,10 @@ struct distribution {
     const struct slots *slots;
     struct job_load_adjuster *adjuster; /* types */
     const struct lines *lines; /* for the commands' stdin; NULL: none */
-    /* A ring; the first frame is the next that comes out. */
-    struct at_work *place;
-    size_t places, first, n;
-    int is_over;         /* the only one that is left has come out */
-    int wants_frame;     /* a node has nothing left of those at work */
-    int is_dry;          /* and there is none to be had */
-    int is_followed;     /* others are known to come after the newest */
+    struct window window;  /* frames at work; a node there is a slot here */
+    struct at_work *place; /* what else belongs to its places */
     uint64_t pieces;     /* that a slice is sent in, at most */
-    int64_t begun_ns;    /* when the run's first frame was */
+    double begun;        /* when the run's first frame was; 0: not yet */
     int64_t answered_ns; /* when the last piece was */
     /* One a slot; NULL: no slot may begin its next piece before its last. */
     char *overlap;       /* may it? */
@@ -56,19 +50,13 @@ struct distribution {
     int64_t end_ns;      /* of all that is sent; INT64_MAX: none */
     int only_plans;      /* nothing is sent */
     struct mailing runs; /* that are to be sent; begun with the first of them */
-    int speculates;      /* what is late is done twice at once */
     size_t types; /* of work: each has dispatchers and costs of its own */
     struct cost *cost[WORK_TYPES_MAX];
 };
 
 static inline struct at_work *nth(const struct distribution *d, size_t i)
 {
-    return &d->place[(d->first + i) % d->places];
-}
-
-static inline int is_done(const struct at_work *w)
-{
-    return w->is_kept || dispatch_left(w->dispatch) == 0;
+    return &d->place[window_place(&d->window, i)];
 }
 
 static inline double seconds_of(int64_t ns)
@@ -79,7 +67,7 @@ static inline double seconds_of(int64_t ns)
 /* Seconds since the frame's start. */
 static inline double since(const struct at_work *w, int64_t ns)
 {
-    return seconds_of(ns - w->start_ns);
+    return seconds_of(ns) - w->in->start;
 }
 
 static inline double now(const struct at_work *w)
@@ -112,17 +100,14 @@ int distribution_send_all(struct distribution *d,
 
 /* --- feeding -------------------------------------------------------------- */
 
-/* Are later frames to begin as soon as there is room, as all are cut as one? */
-int distribution_joins(const struct distribution *d);
-
-void distribution_tell_all_elsewhere(const struct distribution *d,
-                                     const struct at_work *w,
-                                     int64_t ns);
-/* Is there room for another frame, and perhaps one to be had? */
-int distribution_may_begin(const struct distribution *d);
-/* To begin a later frame is better than to help. */
-int distribution_feed_at(struct distribution *d,
-                         int64_t ns,
-                         struct es_error *err);
+/* Where the window sends what it gives out, and what failed. */
+struct to_nodes {
+    struct distribution *d;
+    struct es_error *err;
+};
+#define TO_NODES(d, err) \
+    (&(const struct window_sender){distribution_send_given, \
+                                   &(struct to_nodes){d, err}})
+int distribution_send_given(void *arg, size_t place, int fed);
 
 #endif
