@@ -61,7 +61,7 @@ static int is_length(double x)
     return isfinite(x) && x >= 0;
 }
 
-static int setup_holds(const struct balance_setup *setup)
+int balance_setup_holds(const struct balance_setup *setup)
 {
     if (setup->n == 0 || setup->units == 0 || setup->grain == 0
         || !is_length(setup->noise) || !is_length(setup->wait)
@@ -101,24 +101,35 @@ static int allocate(struct balance *s)
     return determination_init(&s->determination, setup->n);
 }
 
-static int start_policy(struct balance *s)
+int balance_start_policy(const struct balance_setup *setup,
+                         struct metric metric[],
+                         void *policy,
+                         double load[])
 {
     const struct profile profile = {.influence = {[ELEMENT_C] = 1}};
-    const struct balance_setup *setup = &s->setup;
-    struct policy_setup policy = {setup->n, s->metric, &profile, setup->value};
+    struct policy_setup known = {setup->n, metric, &profile, setup->value};
 
     for (size_t i = 0; i < setup->n; i++) {
-        s->metric[i].JL = setup->prior ? setup->prior[i] : 1;
-        s->metric[i].X[ELEMENT_C] = s->metric[i].JL;
-        s->metric[i].CU[ELEMENT_C] = 100; /* one element is all */
+        metric[i].JL = setup->prior ? setup->prior[i] : 1;
+        metric[i].X[ELEMENT_C] = metric[i].JL;
+        metric[i].CU[ELEMENT_C] = 100; /* one element is all */
     }
     if (setup->metric) {
-        policy.metric = setup->metric;
-        policy.profile = setup->profile;
+        known.metric = setup->metric;
+        known.profile = setup->profile;
     }
-    if (setup->policy->init(s->policy, &policy) < 0)
+    if (setup->policy->init(policy, &known) < 0)
         return -1;
-    setup->policy->loads(s->policy, s->load);
+    setup->policy->loads(policy, load);
+    return 0;
+}
+
+static int start_policy(struct balance *s)
+{
+    const struct balance_setup *setup = &s->setup;
+
+    if (balance_start_policy(setup, s->metric, s->policy, s->load) < 0)
+        return -1;
     for (size_t i = 0; setup->policy->bundles && i < setup->n; i++)
         setup->policy->bundles->set_threads(s->policy, i, setup->processors,
                                             setup->processors);
@@ -130,7 +141,8 @@ static int start_policy(struct balance *s)
 
 struct balance *balance_create(const struct balance_setup *setup)
 {
-    struct balance *s = setup_holds(setup) ? calloc(1, sizeof *s) : NULL;
+    struct balance *s =
+        balance_setup_holds(setup) ? calloc(1, sizeof *s) : NULL;
 
     if (!s)
         return NULL;
@@ -140,10 +152,9 @@ struct balance *balance_create(const struct balance_setup *setup)
         return NULL;
     }
     random_init(&s->rng, GENERATOR_LCG32, setup->seed);
-    for (size_t i = 0; i < setup->n; i++) {
+    s->burn = balance_burn(setup);
+    for (size_t i = 0; i < setup->n; i++)
         s->worker[i].speed = setup->speed[i];
-        s->burn = fmax(s->burn, setup->burn * setup->speed[i]);
-    }
     return s;
 }
 
@@ -202,17 +213,27 @@ static void restore(struct balance *s, size_t node)
 
 /* --- pieces --------------------------------------------------------------- */
 
-/* The work before a unit, by the frame's shape. */
-static double work_before(const struct balance *s, uint64_t unit)
+double balance_burn(const struct balance_setup *setup)
 {
-    const struct balance_setup *setup = &s->setup;
+    double fastest = 0;
+
+    for (size_t i = 0; i < setup->n; i++)
+        fastest = fmax(fastest, setup->speed[i]);
+    return setup->burn * fastest;
+}
+
+/* The work before a unit, by the frame's shape. */
+static double work_before(const struct balance_setup *setup,
+                          uint64_t frame,
+                          uint64_t unit)
+{
     size_t last = setup->shape_frames - 1, n = setup->shapes;
     const double *first = setup->shape, *shape;
     double at, sum = 0, all = 0;
 
     if (n == 0)
         return (double)unit;
-    shape = first + n * (s->frame < last ? s->frame : last);
+    shape = first + n * (frame < last ? frame : last);
     at = (double)unit / (double)setup->units * (double)n;
     for (size_t i = 0; i < n; i++) {
         all += first[i];
@@ -221,9 +242,12 @@ static double work_before(const struct balance *s, uint64_t unit)
     return sum / all * (double)setup->units;
 }
 
-static double work_of(const struct balance *s, struct slice units)
+double balance_work(const struct balance_setup *setup,
+                    uint64_t frame,
+                    struct slice units)
 {
-    return work_before(s, units.end) - work_before(s, units.begin);
+    return work_before(setup, frame, units.end)
+           - work_before(setup, frame, units.begin);
 }
 
 /* A worker begins with the first that it has. */
@@ -270,7 +294,7 @@ static void take(struct balance *s,
     struct hand *h = &w->hand[w->n];
 
     *h = (struct hand){.id = p->id,
-                       .work = work_of(s, p->units),
+                       .work = balance_work(&s->setup, s->frame, p->units),
                        .begun = p->sent + s->setup.delay};
     if (s->setup.record && !is_recorded(s, p, f->same, h)) {
         s->is_over = 1;

@@ -101,4 +101,21 @@ int balance_next(struct balance *b, struct balance_frame *frame);
 /* Units that a node did in the last frame. */
 uint64_t balance_done(const struct balance *b, size_t node);
 
+/* --- for other simulations of a setup -------------------------------------- */
+
+/* Does it keep to the rules above? */
+int balance_setup_holds(const struct balance_setup *setup);
+/* Start the policy, of as many bytes as it wants, by what is known of the nodes:
+ * the first loads.  0, or -1 if memory ran out.  metric, load: n each. */
+int balance_start_policy(const struct balance_setup *setup,
+                         struct metric metric[],
+                         void *policy,
+                         double load[]);
+/* The units that a piece's start works as long as, at any node. */
+double balance_burn(const struct balance_setup *setup);
+/* The work of units of a frame, of which the first frame's mean unit has 1. */
+double balance_work(const struct balance_setup *setup,
+                    uint64_t frame,
+                    struct slice units);
+
 #endif

@@ -32,9 +32,9 @@
  * it is less work than half a start.  While more frames are known to come nobody
  * waits at the end of these, whatever noise there is: but the first of them must be
  * done for another to begin, so a fifth is held back, and not what noise asks for.
- * Simulated, six frames of 5 s on nodes of 8:4:2:1, a command of which nothing is
- * known and whose start waits 0.5 s and works 0.05 s: makespan / ideal of all frames
- * as one, with one start a node, 1.16 -> 1.11, 32 -> 21 starts.
+ * Simulated (contrib/bench ahead), six frames of 5 s on nodes of 8:4:2:1, a command
+ * of which nothing is known and whose start waits 0.5 s: makespan / ideal of all frames
+ * as one, with one start a node, 1.14 -> 1.08, 31 -> 21 starts.
  *
  * How far a start goes is not known well at first: then it is taken for as long
  * as it may be by any terms that explain the pieces about as well.

@@ -40,6 +40,11 @@ test_expect_success 'noise costs; the same seed gives the same, another somethin
 test_expect_success 'speeds are repeated over the nodes, as many as nobody has' '
 	evenstep simulate balance $four --nodes 16384 --json >got && jq -e ".nodes == 16384 and .units == 6144000 and .efficiency > 0.95" got
 '
+test_expect_success 'frames ahead: sooner, with fewer starts, beside all of them as one' '
+	for ahead in 0 2; do evenstep simulate balance --speeds 80,40,20,10 --frames 6 --startup 0.5 --ahead $ahead --json || return 1; done >got &&
+	jq -se "map(.ideal_seconds) == [60.5, 60.5] and .[1].ratio < .[0].ratio and .[1].ratio >= 1 and .[1].starts < 0.7 * .[0].starts and map(.ahead) == [0, 2]" got &&
+	evenstep simulate balance --speeds 80,40,20,10 --frames 6 --startup 0.5 --ahead 2 >got && cat got && grep -qx "4 nodes, 6 frames of 1500 units, 2 ahead" got && grep -qE "^even +6[0-9]\.[0-9]+ s +60\.50 s +1\.[0-9]+ +[0-9]+$" got
+'
 test_expect_success 'text for people: a line a policy' '
 	evenstep simulate balance $four --policy even,static >got && cat got && grep -qx "4 nodes, 20 frames of 1500 units" got && grep -qE "^even +1\.000 +1\.000 +0 +1\.000 " got && grep -qE "^static .* never " got
 '
@@ -107,6 +112,9 @@ a seed that is none|--speeds 80 --seed x|--seed: "x" is no whole number:
 a trace that is not there|--trace nowhere|--trace: nowhere: No such file or directory: 
 a trace and speeds|--trace two --speeds 80|--trace and --speeds exclude each other: give one of them
 a trace and nodes|--trace two --nodes 8|--trace and --nodes exclude each other: 
+frames ahead, too many|--speeds 80 --ahead 101|--ahead: "101" is out of range: 
+frames ahead of a policy that adjusts|--speeds 80 --ahead 2 --policy canon|--ahead: the frames of canon are not cut as one: give --policy even, or no --ahead
+frames ahead and a change|--speeds 80 --ahead 2 --change 1:0:5|--ahead and --change exclude each other: 
 a trace and a change|--trace two --change 1:0:5|--trace and --change exclude each other: 
 a trace of nothing|--trace idle|--trace: idle: no node has done anything: 
 a word too many|--speeds 80 fast|simulate balance: unexpected argument "fast": 

@@ -62,7 +62,8 @@ static void tell_others(struct distribution *d,
 
     for (size_t i = 0; i < d->window.places; i++)
         if (&d->place[i] != w)
-            dispatch_share(d->place[i].of[w->frame.type], slot, w->in->dispatch);
+            dispatch_share(d->place[i].of[w->frame.type], slot,
+                           w->in->dispatch);
     if (next && next != w && !may_overlap(d, slot))
         dispatch_turn(next->in->dispatch, slot, since(next, d->answered_ns));
 }

@@ -20,7 +20,8 @@ struct at_work *distribution_frame_of_piece(const struct distribution *d,
     size_t place = (size_t)(id >> PLACE_SHIFT);
     size_t i = (place + d->window.places - d->window.first) % d->window.places;
 
-    return place < d->window.places && i < d->window.n ? &d->place[place] : NULL;
+    return place < d->window.places && i < d->window.n ? &d->place[place]
+                                                       : NULL;
 }
 
 struct piece *distribution_piece_of(const struct at_work *w, uint64_t id)

@@ -39,11 +39,11 @@ struct distribution {
     const struct slots *slots;
     struct job_load_adjuster *adjuster; /* types */
     const struct lines *lines; /* for the commands' stdin; NULL: none */
-    struct window window;  /* frames at work; a node there is a slot here */
-    struct at_work *place; /* what else belongs to its places */
-    uint64_t pieces;     /* that a slice is sent in, at most */
-    double begun;        /* when the run's first frame was; 0: not yet */
-    int64_t answered_ns; /* when the last piece was */
+    struct window window;      /* frames at work; a node there is a slot here */
+    struct at_work *place;     /* what else belongs to its places */
+    uint64_t pieces;           /* that a slice is sent in, at most */
+    double begun;              /* when the run's first frame was; 0: not yet */
+    int64_t answered_ns;       /* when the last piece was */
     /* One a slot; NULL: no slot may begin its next piece before its last. */
     char *overlap;       /* may it? */
     int64_t *both_ns;    /* when it did last */
@@ -105,8 +105,8 @@ struct to_nodes {
     struct distribution *d;
     struct es_error *err;
 };
-#define TO_NODES(d, err) \
-    (&(const struct window_sender){distribution_send_given, \
+#define TO_NODES(d, err)                                                       \
+    (&(const struct window_sender){distribution_send_given,                    \
                                    &(struct to_nodes){d, err}})
 int distribution_send_given(void *arg, size_t place, int fed);
 

@@ -109,6 +109,10 @@ const struct option balance_options_table[] = {
      .take = pieces_option_take, .def = "auto", .help = "as `evenstep run`"},
     {OPTION_TAKE, "threshold", "SECONDS|PERCENT%|auto", AT(setup.threshold),
      .take = threshold_option_take, .def = "5%", .help = "as `evenstep run`"},
+    {OPTION_COUNT, "ahead", "K", AT(ahead), .high = 100,
+     .excludes = "change trace", .help =
+     "so many later frames at work, as `evenstep run`: what all frames take, "
+     "beside what they would take as one"},
     {OPTION_COUNT, "seed", "S", AT(seed), .high = UINT32_MAX, .help =
      "of the noise, and of policies with random choices (1)"},
     {OPTION_FLAG, "json", NULL, AT(json), .help =

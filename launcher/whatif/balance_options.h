@@ -17,6 +17,7 @@ struct balance_options {
     size_t n_policies;
     int64_t frames; /* 0: not given */
     int64_t seed;   /* below 0: not given */
+    int64_t ahead;  /* likewise */
     uint64_t nodes; /* 0: not given */
     double startup; /* seconds */
     int json, power, is_equal, is_cpu;

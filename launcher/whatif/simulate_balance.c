@@ -3,6 +3,7 @@
  * evenstep simulate balance: each policy divides the same frames.
  */
 #include "launcher/base/options.h"
+#include "launcher/whatif/balance_ahead.h"
 #include "launcher/whatif/balance_options.h"
 #include "launcher/whatif/simulations.h"
 #include "policy/level.h"
@@ -200,13 +201,13 @@ static int run_all(const struct balance_options *o, struct es_error *err)
 
 static int simulate_balance_main(int argc, char **argv, struct es_error *err)
 {
-    struct balance_options o = {.seed = -1};
+    struct balance_options o = {.seed = -1, .ahead = -1};
     int rc = options_parse(&simulate_balance, &o, argc, argv, err);
 
     if (rc == 0)
         rc = balance_options_settle(&o, err);
     if (rc == 0)
-        rc = run_all(&o, err);
+        rc = o.ahead < 0 ? run_all(&o, err) : balance_ahead_run(&o, err);
     balance_options_clear(&o);
     return rc;
 }
