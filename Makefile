@@ -218,7 +218,7 @@ packages := gcc g++ make pkg-config libslurm-dev $(call column,2,$(launcher_libr
             $(comment check its style) clang-format cppcheck shellcheck mandoc mypy \
             $(comment fuzz it) clang libclang-rt-dev \
             $(comment the demo) povray netpbm \
-            $(comment what it is measured beside) parallel
+            $(comment what it is measured beside) parallel python3-numpy sshfs socat openssh-sftp-server
 
 # What makes a user root: root has no need of it, and may have none.
 as_root = $(if $(filter 0,$(shell id -u)),,$(shell command -v sudo))

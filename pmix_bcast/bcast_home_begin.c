@@ -349,13 +349,11 @@ struct bcast_result bcast_home_result(const struct bcast_home *h)
                              .refused = h->refused,
                              .duplicates = h->duplicates,
                              .failed = h->failed,
-                             .fabric = h->fabric_bytes,
+                             .fabric = bcast_home_fabric_bytes(h),
                              .note = h->note,
                              .node = h->result,
                              .err = &h->err};
 
-    if (h->fabric)
-        r.fabric += fabric_bytes(h->fabric);
     r.left = h->packing ? packing_left(h->packing) : 1;
     if (!h->listener)
         r.home_bytes = h->plan.bytes * h->plan.nodes;

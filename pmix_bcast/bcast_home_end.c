@@ -15,18 +15,33 @@ static void send_all(struct bcast_home *h,
     h->s.send(h->s.arg, kind, &w);
 }
 
+/* What is not quite as was asked. */
+static void note_fabric(struct bcast_home *h)
+{
+    if (h->fabric && fabric_why(h->fabric)[0])
+        snprintf(h->note, sizeof h->note, "data goes by TCP: %.300s",
+                 fabric_why(h->fabric));
+    else if (h->s.wish.flags & ORDER_RAILS && bcast_home_fabric_bytes(h) > 0)
+        snprintf(h->note, sizeof h->note, "%s",
+                 "rails: libfabric carried the data, by one network of its own "
+                 "choice: for several give transport tcp");
+}
+
 void bcast_home_end(struct bcast_home *h)
 {
     if (h->over)
         return;
     h->over = 1;
-    if (h->fabric && fabric_why(h->fabric)[0])
-        snprintf(h->note, sizeof h->note, "data goes by TCP: %.300s",
-                 fabric_why(h->fabric));
+    note_fabric(h);
     h->seconds = clock_s() - h->start;
     event_del(h->tick);
     send_all(h, BCAST_END, 0);
     h->s.ended(h->s.arg);
+}
+
+uint64_t bcast_home_fabric_bytes(const struct bcast_home *h)
+{
+    return h->fabric_bytes + (h->fabric ? fabric_bytes(h->fabric) : 0);
 }
 
 void bcast_home_node_ends(struct bcast_home *h, uint32_t v, const char *why)

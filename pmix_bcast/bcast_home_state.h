@@ -50,7 +50,7 @@ struct bcast_home {
     double start, seconds;
     uint64_t home_bytes, pulls, refused, duplicates, fabric_bytes;
     struct fabric *fabric;     /* NULL: all goes by TCP */
-    char note[BCAST_TEXT_MAX]; /* why, or "" */
+    char note[BCAST_TEXT_MAX]; /* what is not quite as was asked, or "" */
     struct es_error err;
     int over;
 };
@@ -58,6 +58,8 @@ struct bcast_home {
 void bcast_home_end(struct bcast_home *h);
 /* A node has it, with why "", or does not get it. */
 void bcast_home_node_ends(struct bcast_home *h, uint32_t v, const char *why);
+/* What libfabric has carried, as far as is known. */
+uint64_t bcast_home_fabric_bytes(const struct bcast_home *h);
 /* The others are told that a node does not get it. */
 void bcast_home_give_up(struct bcast_home *h, uint32_t v, const char *why);
 

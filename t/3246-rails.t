@@ -46,6 +46,18 @@ test_expect_success 'as the configuration says, and encrypted' '
 	echo "encrypt = true bcast { interface = \"eth*\" rails = true }" >conf &&
 	EVENSTEP_CONF=$PWD/conf bcast input /tmp/input && same && both
 '
+# by_fabric OPTIONS...: with the provider of FI_PROVIDER; FABRIC: evenstep was built with libfabric.
+by_fabric() { bring env FI_PROVIDER="$FI_PROVIDER" salloc -Q -N3 "$EVENSTEP_BUILD/evenstep" bcast -f --interface eth0,eth1 --rails "$@" input /tmp/input && same input; }
+"$EVENSTEP_BUILD/evenstep" bcast --local 1 --transport=ofi input "$PWD/first" 2>first.err
+grep "built without" first.err || test_set_prereq FABRIC
+test_expect_success FABRIC 'with libfabric, too: it carries all by one of them, and one line says so' '
+	FI_PROVIDER=tcp by_fabric --transport=ofi && test "$grew0" -gt $((size * 2)) && test "$grew1" -lt $((size / 5)) &&
+	test "$(grep -c rails said)" = 1 && grep "^evenstep: rails: libfabric carried the data, by one network of its own choice: for several give transport tcp" said
+'
+test_expect_success FABRIC 'where libfabric has nothing, both carry it, and that is what is said' '
+	FI_PROVIDER=nosuch by_fabric --transport=ofi && both && ! grep rails said && test "$(grep -c "data goes by TCP: libfabric has no provider" said)" = 1 &&
+	FI_PROVIDER=tcp by_fabric --transport=auto && both && ! grep "rails\|libfabric" said
+'
 test_expect_success 'srun --evenstep-bcast goes so' '
 	EVENSTEP_CONF=$PWD/conf bring srun -N3 --evenstep-bcast="$PWD/input:/tmp/input,force" cmp "$PWD/input" /tmp/input && both
 '

@@ -31,6 +31,12 @@ test_expect_success 'likewise by the published tree and pull, and a file that co
 	cat err && quiet err && test "$(sort -u got | wc -l) $(wc -l <got)" = "1 24"
 '
 
+test_expect_success 'all 192 say where they listen (evenstep_listen), and have connections to all others' '
+	cc -O2 -Wall -Wextra -Werror -I"$EVENSTEP_SRC/launcher/libevenstep" -o connect "$EVENSTEP_SRC/contrib/connect/connect.c" -L"$EVENSTEP_BUILD" -levenstep &&
+	on_ctl env LD_LIBRARY_PATH="$EVENSTEP_BUILD" srun -N24 --ntasks-per-node=8 --evenstep ./connect >got 2>err
+	cat err && quiet err && seq 0 191 | sed "s/.*/unit &: connections to 191 others/" | sort >want && sort got | test_cmp want -
+'
+
 test_expect_success 'evenstep-bcast twice: a file and a folder, into the TMPDIR of each node and by its name' '
 	head -c 300000 /dev/urandom >file && mkdir -p folder/sub && echo deep >folder/sub/file &&
 	on_ctl srun -N24 --evenstep-bcast="file:\$TMPDIR/brought" --evenstep-bcast="folder:/tmp/of-{node}/folder" \

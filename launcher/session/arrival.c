@@ -51,7 +51,7 @@ static int write_fence(struct arrival *a, uint32_t branches)
 /* All are here: they may wire up. */
 static void open_fence(struct arrival *a)
 {
-    uint32_t branches = table_branches(a->roll.n);
+    uint32_t branches = table_branches(a->roll.n, a->by_tcp);
     struct pending *p;
 
     networks_tell(a->roll.agent, a->roll.n, a->interfaces);

@@ -38,9 +38,11 @@ struct table_tree {
     LIST_HEAD(peer_list, peer) peers;
 };
 
-uint32_t table_branches(uint32_t agents)
+uint32_t table_branches(uint32_t agents, int by_tcp)
 {
-    return agents > TABLE_DIRECT_MAX ? TABLE_BRANCHES : 0;
+    uint32_t direct = by_tcp ? TABLE_BRANCHES : TABLE_FETCH_MAX;
+
+    return agents > direct ? TABLE_BRANCHES : 0;
 }
 
 uint64_t table_first_child(uint32_t branches, uint32_t rank)

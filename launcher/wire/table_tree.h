@@ -20,15 +20,15 @@
 #include "launcher/wire/protocol.h"
 #include "pmix_bcast/channel.h"
 
-/* Up to so many agents get the table from the front end itself, or fetch all
- * endpoints from PMIx: 64 tables of 64 lines are some 130 KB. */
-#define TABLE_DIRECT_MAX 64u
+/* Up to so many agents fetch all endpoints from PMIx, where it is there: then
+ * there is no table, and until they have fetched them no tree. */
+#define TABLE_FETCH_MAX 64u
 /* Children of an agent.  The tree of 16,384 agents is five levels deep. */
 #define TABLE_BRANCHES 8u
 
-/* Branches of the tree for so many agents; 0: there is none, the front end
- * sends the table to each. */
-uint32_t table_branches(uint32_t agents);
+/* Branches of the tree that the table of so many agents goes down; 0: there is
+ * none, the front end tells each that all are here. */
+uint32_t table_branches(uint32_t agents, int by_tcp);
 /* The first child of a rank; there is no such agent if it is not below their
  * number. */
 uint64_t table_first_child(uint32_t branches, uint32_t rank);

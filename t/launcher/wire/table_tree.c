@@ -131,9 +131,12 @@ static void test_shape(void)
         twice += parents[r] > 1;
     }
     ok(none == 0 && twice == 0, "each of 65,536 agents has one parent");
-    ok(table_branches(TABLE_DIRECT_MAX) == 0
-           && table_branches(TABLE_DIRECT_MAX + 1) == TABLE_BRANCHES,
-       "up to 64 agents the front end is that of all");
+    ok(table_branches(TABLE_FETCH_MAX, 0) == 0
+           && table_branches(TABLE_FETCH_MAX + 1, 0) == TABLE_BRANCHES,
+       "with PMIx the front end is that of up to 64 agents");
+    ok(table_branches(TABLE_BRANCHES, 1) == 0
+           && table_branches(TABLE_BRANCHES + 1, 1) == TABLE_BRANCHES,
+       "without it that of up to 8");
 }
 
 /* The front end tells its own children. */
