@@ -199,6 +199,13 @@ static void lose_failed(struct broadcast *b)
             bcast_home_lost(b->home, v, b->before->why[v]);
 }
 
+/* From here on top shows what it is for, a run, say. */
+static void end(struct broadcast *b)
+{
+    broadcast_top_stop(&b->top);
+    b->ended(b->arg);
+}
+
 /* Not from the home that has ended. */
 static void on_part(evutil_socket_t fd, short what, void *arg)
 {
@@ -212,7 +219,7 @@ static void on_part(evutil_socket_t fd, short what, void *arg)
     b->home = NULL;
     if (is_content ? start_content(b, &b->err) < 0
                    : start_program(b, &b->err) < 0)
-        b->ended(b->arg);
+        end(b);
     else
         lose_failed(b);
 }
@@ -253,7 +260,7 @@ static void on_ended(void *arg)
     struct broadcast *b = arg;
 
     if (!is_part_due(b) || event_add(b->before->next, &at_once) < 0)
-        b->ended(b->arg);
+        end(b);
 }
 
 static uint32_t next_id(uint32_t *last)
@@ -319,7 +326,7 @@ static void on_digests(void *arg, int result)
     t->digesting = NULL;
     b->err = t->digest_err;
     if (result < 0 || start_home(b, &b->err) < 0)
-        b->ended(b->arg);
+        end(b);
     else
         lose_failed(b);
 }
