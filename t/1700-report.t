@@ -127,7 +127,7 @@ test_expect_success 'what is from a file stays text in the page: names of nodes,
 	grep -q "&lt;script&gt;n0" page && grep -q "n1&quot;&gt;&amp;" page && grep -q "&lt;script&gt;alert(1)" page && grep -q "alert(2)" page && grep -q "&lt;img src=x&gt;" page
 '
 test_expect_success '--table: a row for each node of each frame, NA for what is not known' '
-	evenstep report --table two two >got && cat got && test $(wc -l <got) = 9 && awk -F"\t" "NF != 31 {exit 1}" got &&
+	evenstep report --table two two >got && cat got && test $(wc -l <got) = 9 && awk -F"\t" "NF != 32 {exit 1}" got &&
 	sed -n 2p got | cut -f 1,4,5,6,7,8,9,10,11,14,15,16,17,31 | tr "\t" " " >row && echo "two 0 n0 NA 80 0.8 1 0 4 4 3 6 0.75 NA" >want && test_cmp want row &&
 	sed -n 5p got | cut -f 5,7,9,10 | tr "\t" " " >row && echo "n1 0 0 1" >want && test_cmp want row &&
 	evenstep report --table measured | awk -F"\t" "NR > 1 && !(\$18 > 0) {exit 1}" && evenstep report --table cast | tail -n 1 | tr "\t" " " >row && echo "cast 7 <script>alert(2)</script> 2000000 NA" >want && test_cmp want row

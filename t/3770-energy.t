@@ -46,6 +46,19 @@ test_expect_success 'one jumps to what no node can use: likewise, and the model 
 	make_tree 0 && make_tree 1 && echo "energy { busy = 1 idle = 0 base = 50 }" >"$conf" && begin -N2 --evenstep-report && count 0 300 && count 1 700 && sleep 3 && count 1 200000 && sleep 3 && end &&
 	stopped 1 " has jumped from" "modelled from here on" && says "1[.][0-9]+" "modelled" && : >"$conf"
 '
+# Each frame waits until it is told to end.
+frame_begins() { wait_for 60 test -e "began.$1"; }
+frame_ends() { sleep 3 && on_ctl "$B/evenstep" top --once >shown && cat shown && : >"enough.$1"; }
+test_expect_success 'evenstep run tells those of each frame and node, and their watts; top and the table, too' '
+	make_tree 0 && make_tree 1 && rm -f began.* enough.* &&
+	{ "$testbed" exec --name "$testbed_name" -- salloc -Q -N2 "$bin/evenstep" run --metrics equal --pieces 1 --range 0:2 --repeat 2 --report frames -- sh -c "touch \"$PWD/began.{frame}\"; until test -e \"$PWD/enough.{frame}\"; do sleep 0.1; done" 2>err 3>&- 4>&- 5>&- & step=$!; } &&
+	frame_begins 0 && sleep 5 && count 0 30 && count 1 70 && frame_ends 0 && grep -E "W, 0.1 kJ measured" shown &&
+	frame_begins 1 && count 0 90 && count 1 100 && frame_ends 1 && grep -E "W, 0.19 kJ measured" shown && wait $step && wait_for 60 none_left && cat frames &&
+	jq -ces "[.[] | select(.type == \"frame\") | .energy | map(.joules)] == [[30, 70], [60, 30]]" frames &&
+	jq -es "all(.[] | select(.type == \"frame\") | .energy[]; .source == \"measured\" and .joules / .watts > 2 and .joules / .watts < 60)" frames &&
+	jq -es ".[-1].energy | .joules == 190 and .watts > 3 and .source == \"measured\"" frames &&
+	evenstep report --table frames | cut -f 5,31,32 >got && cat got && test "$(awk "{ print \$2 }" got | xargs)" = "joules 30 70 60 30" && awk "NR > 1 && !(\$3 > 0) { exit 1 }" got
+'
 test_expect_success 'a task graph tells it, too, beside what its model says' '
 	make_tree 0 && make_tree 1 && rm -f enough began &&
 	cat >graph.json <<-END &&

@@ -206,6 +206,8 @@ void top_title_line(char line[TOP_LINE], const struct top_step *step)
         add(line, ", gain %.2f", p->gain);
     if (p->efficiency >= 0)
         add(line, ", efficiency %.2f", p->efficiency);
+    if (p->energy[0])
+        add(line, ", %.4g W, %.4g kJ %s", p->watts, p->joules / 1e3, p->energy);
 }
 
 static void run_bar(char line[TOP_LINE],

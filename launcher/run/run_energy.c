@@ -3,6 +3,7 @@
 #include "launcher/base/json_member.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,15 +34,18 @@ int run_energy_message(struct run_energy *e,
     return e->watch && energy_message(e->watch, node, type, body, len);
 }
 
-static json_t *node_json(struct run_energy *e, size_t i, const char *source)
+static json_t *node_json(struct run_energy *e, size_t i)
 {
-    double now = energy_joules_now(e->watch, i);
-    double joules = fmax(now - e->before[i], 0);
+    struct energy_view now = energy_view_now(e->watch, i);
+    double joules = fmax(now.joules - e->before[i].joules, 0);
+    double seconds = now.seconds - e->before[i].seconds;
+    json_t *node =
+        json_pack("{s:s, s:f, s:s}", "node", session_node(e->session, i)->name,
+                  "joules", joules, "source", energy_source_name(now.source));
 
     e->before[i] = now;
-    return json_pack("{s:s, s:f, s:s}", "node",
-                     session_node(e->session, i)->name, "joules", joules,
-                     "source", source);
+    return seconds > 0 ? json_member(node, "watts", json_real(joules / seconds))
+                       : node;
 }
 
 json_t *run_energy_frame(struct run_energy *e, json_t *line)
@@ -52,12 +56,8 @@ json_t *run_energy_frame(struct run_energy *e, json_t *line)
         return line;
     list = json_array();
     for (size_t i = 0; list && i < e->n; i++) {
-        enum energy_source from = energy_view(e->watch, i).source;
-
-        if (from != ENERGY_UNKNOWN
-            && json_array_append_new(list,
-                                     node_json(e, i, energy_source_name(from)))
-                   < 0) {
+        if (energy_view(e->watch, i).source != ENERGY_UNKNOWN
+            && json_array_append_new(list, node_json(e, i)) < 0) {
             json_decref(list);
             list = NULL;
         }
@@ -65,12 +65,27 @@ json_t *run_energy_frame(struct run_energy *e, json_t *line)
     return json_member(line, "energy", list);
 }
 
+static struct energy_view sum_of(const struct run_energy *e)
+{
+    return e->watch ? energy_sum(e->watch)
+                    : (struct energy_view){.source = ENERGY_UNKNOWN};
+}
+
+void run_energy_view(const struct run_energy *e, struct top_progress *p)
+{
+    struct energy_view sum = sum_of(e);
+
+    if (sum.source == ENERGY_UNKNOWN || !(sum.seconds > 0))
+        return;
+    snprintf(p->energy, sizeof p->energy, "%s", energy_source_name(sum.source));
+    p->joules = sum.joules;
+    p->watts = sum.joules / sum.seconds;
+}
+
 json_t *run_energy_sum(const struct run_energy *e, json_t *line)
 {
-    struct energy_view sum = {.source = ENERGY_UNKNOWN};
+    struct energy_view sum = sum_of(e);
 
-    if (e->watch)
-        sum = energy_sum(e->watch);
     if (sum.source == ENERGY_UNKNOWN)
         return line;
     return json_member(line, "energy",

@@ -63,7 +63,7 @@ static void on_look(int fd, short what, void *arg)
     run_power_look(&r->power);
     if (r->phase == WORKING)
         run_top_look(&r->top, r->distribution, r->front.session, &r->meter,
-                     &r->power, &r->progress);
+                     &r->power, &r->energy, &r->progress);
     if (r->phase != WORKING || distribution_open(r->distribution) == 0) {
         run_limit_look(r);
         return;

@@ -99,6 +99,7 @@ void run_top_look(struct run_top *t,
                   const struct session *session,
                   struct run_meter *m,
                   struct run_power *power,
+                  const struct run_energy *energy,
                   const struct progress *p)
 {
     struct top_view top;
@@ -115,6 +116,7 @@ void run_top_look(struct run_top *t,
     run_meter_view(m, &top);
     run_power_view(power, &top);
     progress = progress_of(t, p, d);
+    run_energy_view(energy, &progress);
     top.kind = TOP_RUN;
     top.what = t->what;
     top.progress = &progress;

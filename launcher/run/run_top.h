@@ -7,6 +7,7 @@
 #define LAUNCHER_RUN_RUN_TOP_H
 
 #include "launcher/run/progress.h"
+#include "launcher/run/run_energy.h"
 #include "launcher/run/run_meter.h"
 #include "launcher/run/run_power.h"
 #include "launcher/session/top_place.h"
@@ -29,6 +30,7 @@ void run_top_look(struct run_top *t,
                   const struct session *session,
                   struct run_meter *m,
                   struct run_power *power,
+                  const struct run_energy *energy,
                   const struct progress *p);
 void run_top_stop(struct run_top *t);
 

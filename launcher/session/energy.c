@@ -159,13 +159,16 @@ struct energy_view energy_view(const struct energy_watch *e, size_t node)
     return (struct energy_view){w->source, w->joules, w->seconds};
 }
 
-double energy_joules_now(const struct energy_watch *e, size_t node)
+struct energy_view energy_view_now(const struct energy_watch *e, size_t node)
 {
     const struct watched *w = &e->node[node];
+    struct energy_view v = energy_view(e, node);
     double since = (double)(clock_ns() - w->heard_ns) / 1e9;
-    double most = 1e-3 * (double)e->order.record_ms;
 
-    return w->joules + w->watts * fmin(since, most);
+    since = fmin(since, 1e-3 * (double)e->order.record_ms);
+    v.joules += w->watts * since;
+    v.seconds += since;
+    return v;
 }
 
 struct energy_view energy_sum(const struct energy_watch *e)

@@ -53,8 +53,8 @@ int energy_message(struct energy_watch *e,
 /* Of a node, as far as it was read. */
 size_t energy_size(const struct energy_watch *e); /* nodes */
 struct energy_view energy_view(const struct energy_watch *e, size_t node);
-/* Its joules until now: since it was read it is taken to go on as before. */
-double energy_joules_now(const struct energy_watch *e, size_t node);
+/* Until now: since it was read it is taken to go on as before. */
+struct energy_view energy_view_now(const struct energy_watch *e, size_t node);
 /* Of all nodes; the seconds are the longest of a node. */
 struct energy_view energy_sum(const struct energy_watch *e);
 /* "measured", "slurm", "modelled", or "unknown". */

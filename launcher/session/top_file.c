@@ -72,11 +72,17 @@ static json_t *add_ranks(json_t *json, const struct step_times *t, size_t i)
 /* NULL without memory. */
 static json_t *progress_to_json(const struct top_progress *p)
 {
-    return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}",
-                     "frame", p->frame, "frames", p->frames, "done", p->done,
-                     "all", p->all, "rate", p->rate, "left", p->left, "elapsed",
-                     p->elapsed, "planned", p->planned, "efficiency",
-                     p->efficiency, "gain", p->gain);
+    json_t *json = json_pack(
+        "{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "frame", p->frame,
+        "frames", p->frames, "done", p->done, "all", p->all, "rate", p->rate,
+        "left", p->left, "elapsed", p->elapsed, "planned", p->planned,
+        "efficiency", p->efficiency, "gain", p->gain);
+
+    if (!p->energy[0])
+        return json;
+    json = json_member(json, "energy", json_string(p->energy));
+    json = json_member(json, "joules", json_real(p->joules));
+    return json_member(json, "watts", json_real(p->watts));
 }
 
 static json_t *part_to_json(const struct top_part *p)

@@ -85,6 +85,8 @@ struct top_progress {
     double planned;       /* seconds in all, of a graph; or -1 */
     double efficiency;    /* of a run, so far; or -1 */
     double gain;          /* time of equal parts / its time; or -1 */
+    char energy[16];      /* where it comes from; "": not known */
+    double joules, watts; /* of all nodes */
 };
 
 /* A node's part in it. */

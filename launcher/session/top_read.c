@@ -141,6 +141,17 @@ static int read_count(double *v, const json_t *json, const char *key)
     return read_number(v, json, key) < 0 || *v > COUNT_MAX ? -1 : 0;
 }
 
+static int read_progress_energy(struct top_progress *p, const json_t *json)
+{
+    if (!json_object_get(json, "energy"))
+        return 0;
+    return read_name(p->energy, sizeof p->energy, json, "energy") < 0
+                   || read_number(&p->joules, json, "joules") < 0
+                   || read_number(&p->watts, json, "watts") < 0
+               ? -1
+               : 0;
+}
+
 static int read_progress(struct top_progress *p, const json_t *json)
 {
     return read_count(&p->frame, json, "frame") < 0
@@ -153,6 +164,7 @@ static int read_progress(struct top_progress *p, const json_t *json)
                    || read_amount(&p->planned, json, "planned") < 0
                    || read_amount(&p->efficiency, json, "efficiency") < 0
                    || read_amount(&p->gain, json, "gain") < 0
+                   || read_progress_energy(p, json) < 0
                ? -1
                : 0;
 }

@@ -11,7 +11,8 @@ static const char *const heads[] = {
     [REPORT_RUN] =
         "report\tjob\tstep\tframe\tnode\tslot\tunits\tshare\tslices\tfailed\t"
         "busy_s\tstartup_s\tback_s\tframe_s\tideal_s\tequal_parts_s\t"
-        "efficiency\tJL\tC\tM\tI\tB\tS\tG\tW\tX\tY\tZ\tprogress\tlimit\tjoules\n",
+        "efficiency\tJL\tC\tM\tI\tB\tS\tG\tW\tX\tY\tZ\tprogress\tlimit\tjoules\t"
+        "watts\n",
     [REPORT_STEP] =
         "report\tjob\tstep\tnode\tranks\tuseful_s\twaiting_s\tefficiency\t"
         "last\tnode_seconds\tJL\tjoules\twatts\tstep_joules_saved\tlost_s\n",
@@ -89,7 +90,7 @@ static void run_node(FILE *out,
                      const struct part *p)
 {
     const json_t *about = report_file_about(f, node),
-                 *counted = json_object_get(about, "counted"), *meter;
+                 *counted = json_object_get(about, "counted"), *meter, *energy;
     char name[256];
     int slot;
 
@@ -115,8 +116,9 @@ static void run_node(FILE *out,
     member(out, meter, "progress");
     member(out, meter, "limit");
     /* All of a node's are those of its first slot. */
-    member(out, slot > 0 ? NULL : report_file_find(frame->energy, name),
-           "joules");
+    energy = slot > 0 ? NULL : report_file_find(frame->energy, name);
+    member(out, energy, "joules");
+    member(out, energy, "watts");
     putc('\n', out);
 }
 

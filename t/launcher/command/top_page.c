@@ -54,6 +54,7 @@ static void test_run(void)
                                 part("n9", TOP_WORKING)};
     struct top_step s;
     struct top_page page = {.n = 0};
+    char line[TOP_LINE];
 
     parts[0].left = 3;
     parts[1].rate = parts[1].left = -1;
@@ -97,6 +98,14 @@ static void test_run(void)
     top_page_parts(&page, &s, TOP_BY_WAITING, 80);
     ok(strncmp(page.line[1], "n2 ", 3) == 0, "who will wait first");
     top_page_clear(&page);
+    strcpy(s.progress.energy, "measured");
+    s.progress.joules = 15410;
+    s.progress.watts = 833;
+    top_title_line(line, &s);
+    is_str(line,
+           "run 12.1 povray: 3 nodes, 0:19 so far, gain 2.30, "
+           "efficiency 0.93, 833 W, 15.41 kJ measured",
+           "what it has used, where that is known");
 }
 
 static void test_order(void)

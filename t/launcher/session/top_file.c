@@ -104,6 +104,9 @@ static void test_progress(void)
         OF("run") PARTS(""),
         OF("run") PROGRESS("4320", "55.5") "\"parts\":7}",
         OF("run") PROGRESS("4320", "-2") PARTS(""),
+        OF("run") PROGRESS("4320", "1,\"energy\":\"slurm\"") PARTS(""),
+        OF("run") PROGRESS("4320", "1,\"energy\":\"slurm\",\"joules\":-1,"
+                                   "\"watts\":2") PARTS(""),
         OF("run") PROGRESS("1e16", "1") PARTS(""),
         OF("dance") PROGRESS("4320", "55.5") PARTS(""),
         OF("step") PROGRESS("4320", "55.5") PARTS(""),
@@ -143,8 +146,8 @@ static struct steering_view no_view(const void *from, size_t i)
 /* What a front end writes is what top reads. */
 static void test_round(size_t nodes)
 {
-    const struct top_progress progress = {1,    6,    1080, 4320, 58.3,
-                                          55.5, 18.5, -1,   -1,   2.5};
+    const struct top_progress progress = {
+        1, 6, 1080, 4320, 58.3, 55.5, 18.5, -1, -1, 2.5, "slurm", 80, 4};
     const struct top_part part[2] = {
         {"n0", TOP_BAD, 2, 1, 180, 97, 20, 640, 14.25, 5.5, -1},
         {"n1", TOP_DONE, 2, 1, 180, 97, 0, 640, -1, -1, 2}};

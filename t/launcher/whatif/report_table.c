@@ -64,7 +64,7 @@ int main(void)
         "{\"node\":\"n0\",\"slot\":0,\"begin\":0,\"end\":6,\"seconds\":2,"
         "\"status\":0},{\"node\":\"n0\",\"slot\":1,\"begin\":6,\"end\":8,"
         "\"seconds\":1,\"status\":0}],\"energy\":[{\"node\":\"n0\","
-        "\"joules\":40,\"source\":\"measured\"}],\"meters\":[{\"node\":"
+        "\"joules\":40,\"watts\":20,\"source\":\"measured\"}],\"meters\":[{\"node\":"
         "\"n0\",\"progress\":8,\"limit\":500}],\"report\":{\"format\":2,"
         "\"kind\":\"run\",\"job\":7,\"step\":1,\"nodes\":[{\"node\":\"n0\","
         "\"JL\":100,\"counted\":{\"C\":3.5}}]}}\n";
@@ -72,14 +72,15 @@ int main(void)
 
     split();
     is_int((int)count(got, '\n'), 3, "a head, and a row for each slot");
-    is_int((int)count(got, '\t'), 3 * 30, "of as many columns");
+    is_int((int)count(got, '\t'), 3 * 31, "of as many columns");
     line = strchr(got, '\n') + 1;
     ok(strncmp(line, "r?1\t7\t1\t0\tn0\t0\t6\t0.75\t1\t0\t2\t", 28) == 0,
        "a tab in a name is none in the table");
     ok(strstr(line, "\t100\t3.5\tNA\t") != NULL, "what the node can do");
-    ok(strstr(line, "\t8\t500\t40\n") != NULL, "progress, limit, joules");
-    ok(strstr(line, "\t8\t500\tNA\n") != NULL,
-       "the joules of a node are those of its first slot");
+    ok(strstr(line, "\t8\t500\t40\t20\n") != NULL,
+       "progress, limit, joules, watts");
+    ok(strstr(line, "\t8\t500\tNA\tNA\n") != NULL,
+       "the energy of a node is that of its first slot");
     free(got);
     return done();
 }
