@@ -50,8 +50,8 @@ int energy_message(struct energy_watch *e,
                    uint16_t type,
                    const uint8_t *body,
                    size_t len);
-/* Of a node, as far as it was read. */
 size_t energy_size(const struct energy_watch *e); /* nodes */
+/* Of a node, as far as it was read. */
 struct energy_view energy_view(const struct energy_watch *e, size_t node);
 /* Until now: since it was read it is taken to go on as before. */
 struct energy_view energy_view_now(const struct energy_watch *e, size_t node);
