@@ -61,6 +61,8 @@ void cost_add(struct cost *c,
               double seconds);
 /* The work of a part, of which the frame's mean unit has 1.  O(1). */
 double cost_work(const struct cost *c, const struct cost_part *part);
+/* How far that may be off, as a standard deviation; relative.  O(1). */
+double cost_work_deviation(const struct cost *c, const struct cost_part *part);
 /* Learn from what was added.  O(nodes), whatever was added. */
 void cost_fit(struct cost *c);
 

@@ -259,6 +259,13 @@ double cost_work(const struct cost *c, const struct cost_part *part)
               - density_before(c->density, part->begin));
 }
 
+double cost_work_deviation(const struct cost *c, const struct cost_part *part)
+{
+    return part->end > part->begin
+               ? density_deviation(c->density, part->begin, part->end)
+               : 0;
+}
+
 static int is_part(const struct cost_part *p)
 {
     return is_positive(p->units) && p->begin >= 0 && p->end >= p->begin

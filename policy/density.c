@@ -20,6 +20,8 @@
 struct density {
     int bins;
     double cell[BINS], before[BINS + 1];
+    /* sums of the covariance of cells, of those before both */
+    double shared[BINS + 1][BINS + 1];
     double rate;
     /* what was seen, in bins of its own */
     int n;
@@ -131,14 +133,14 @@ static double factorise(struct density *d, double rate)
     return log_det;
 }
 
-/* found = Q^-1 right; returns found' Q found. */
-static double solve(struct density *d)
+/* x = Q^-1 right; returns x' Q x. */
+static double solve(const struct density *d, const double right[], double x[])
 {
-    double *x = d->found, square = 0;
+    double square = 0;
     int n = d->n;
 
     for (int i = 0; i < n; i++) {
-        x[i] = d->right[i];
+        x[i] = right[i];
         for (int k = 0; k < i; k++)
             x[i] -= d->factor[i][k] * x[k];
         x[i] /= d->factor[i][i];
@@ -157,7 +159,8 @@ static double unlikeliness(struct density *d, double rate)
 {
     double log_det = factorise(d, rate);
 
-    return d->squares - solve(d) + log_det + 2 * (d->n - 1) * log(rate);
+    return d->squares - solve(d, d->right, d->found) + log_det
+           + 2 * (d->n - 1) * log(rate);
 }
 
 /* From the rate that was best so far up or down as long as it gets better. */
@@ -178,6 +181,44 @@ static void find_rate(struct density *d)
             least = now;
             d->rate = next;
         }
+}
+
+/* The sums of Q^-1 without what is known of the mean, which is divided out. */
+static void set_shared(struct density *d, double mean)
+{
+    int n = d->n;
+    double one[BINS] = {0}, column[BINS], row[BINS], all = 0;
+
+    for (int b = 0; b < n; b++)
+        one[b] = 1;
+    (void)solve(d, one, row);
+    for (int b = 0; b < n; b++)
+        all += row[b];
+    memset(one, 0, sizeof one);
+    for (int k = 0; k < n; k++) {
+        double sum = 0;
+
+        one[k] = 1;
+        (void)solve(d, one, column);
+        one[k] = 0;
+        for (int b = 0; b < n; b++) {
+            sum += (column[b] - row[b] * row[k] / all) / (mean * mean);
+            d->shared[k + 1][b + 1] = d->shared[k][b + 1] + sum;
+        }
+    }
+}
+
+double density_deviation(const struct density *d, double begin, double end)
+{
+    int n = d->bins, from = (int)(begin * n), to = (int)ceil(end * n);
+    double work, square;
+
+    if (n == 1)
+        return 0;
+    work = (d->before[to] - d->before[from]) * n;
+    square =
+        d->shared[to][to] - 2 * d->shared[from][to] + d->shared[from][from];
+    return sqrt(fmax(square, 0)) / work;
 }
 
 int density_is_flat(const struct density *d)
@@ -204,6 +245,7 @@ double density_fit(struct density *d)
         return 1;
     for (int b = 0; b < d->n; b++)
         d->found[b] = fmax(d->found[b], CELL_LEAST * mean);
+    set_shared(d, mean);
     set_cells(d, d->n, d->found);
     return mean;
 }

@@ -18,6 +18,8 @@
  *   -2 log likelihood = sum y^2 / s^2 - density' Q density + log |Q|
  *                       + (B - 1) log rate^2 + const
  *
+ * Its covariance is Q^-1, of which what is known of the mean is taken off.
+ *
  * Pure but for allocation.
  */
 #ifndef POLICY_DENSITY_H
@@ -33,6 +35,10 @@ void density_destroy(struct density *d); /* NULL is allowed */
 
 /* The part of a frame's work that lies before a place in it, 0 to 1.  O(1). */
 double density_before(const struct density *d, double place);
+/* How far the mean density over begin to end (0 <= begin < end <= 1) may be off, as a
+ * standard deviation, relative: of the walk whose rate is likely, given what was
+ * seen and that the whole has a mean of 1.  0 while the density is flat.  O(1). */
+double density_deviation(const struct density *d, double begin, double end);
 
 /* Learn: what was seen, about so many pieces, one after the other, and then what
  * follows from it.

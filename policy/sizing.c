@@ -153,10 +153,24 @@ static double worst_of(size_t n)
     return n > 1 ? 0.9 * sqrt(2 * log((double)n)) : 0;
 }
 
-/* The seconds of work that are held back, of those in one piece of a node. */
-static double held_back(const struct sizing *s, size_t node, double span)
+/* How far so much work from a unit on may be off; relative. */
+static double deviation(const struct sizing *s, uint64_t from, double work)
 {
-    double noise = cost_spread(s->cost, node), worst = worst_of(s->n);
+    uint64_t units = units_of(s, from, s->frame.end, work);
+    struct slice piece = {from, from + (units > 0 ? units : s->grain)};
+    struct cost_part part = sizing_place(s, piece);
+
+    return cost_work_deviation(s->cost, &part);
+}
+
+/* The seconds of work that are held back, of those in one piece of a node that may
+ * be off by so much, relative. */
+static double held_back(const struct sizing *s,
+                        size_t node,
+                        double span,
+                        double noise)
+{
+    double worst = worst_of(s->n);
     double maybe = s->is_young ? SIZING_START_MAYBE * span : SIZING_START_LEAST;
     double start = fmax(cost_start_most(s->cost, node) + s->delay, maybe);
     double one = noise * span * worst;
@@ -171,16 +185,17 @@ static double held_back(const struct sizing *s, size_t node, double span)
     return tail;
 }
 
-/* The part of `work` that a node is sent at once; late: so many seconds of it
- * are more than it should have. */
+/* The part of `work`, from a unit on, that a node is sent at once; late: so many
+ * seconds of it are more than it should have. */
 static double at_once(const struct sizing *s,
                       size_t node,
+                      uint64_t from,
                       double work,
                       double late)
 {
     struct cost_terms t = terms_of(s);
     double speed = cost_speed(s->cost, node), span = t.each * work / speed;
-    double start = t.wait + t.burn / speed;
+    double start = t.wait + t.burn / speed, noise;
 
     if (!cost_is_known(s->cost))
         return s->first[node];
@@ -188,7 +203,8 @@ static double at_once(const struct sizing *s,
         late = 0;
     if (!(span > late))
         return 0;
-    return 1 - (late + held_back(s, node, span - late)) / span;
+    noise = hypot(cost_spread(s->cost, node), deviation(s, from, work));
+    return 1 - (late + held_back(s, node, span - late, noise)) / span;
 }
 
 static uint64_t to_grains(const struct sizing *s, double units)
@@ -315,9 +331,9 @@ static void place_heads(struct sizing *s,
     double before = 0;
 
     for (size_t i = 0; i < s->n; i++) {
-        double part = s->share[i] > 0
-                          ? at_once(s, i, s->share[i], lateness(s, i, level))
-                          : 0;
+        double part = s->share[i] > 0 ? at_once(s, i, at, s->share[i],
+                                                lateness(s, i, level))
+                                      : 0;
         uint64_t n;
 
         before += part * s->share[i];
@@ -372,6 +388,7 @@ void sizing_look(struct sizing *s, double work)
 static double part_of_all(const struct sizing *s,
                           const struct cost_terms *t,
                           size_t node,
+                          uint64_t from,
                           double part,
                           double most)
 {
@@ -380,7 +397,10 @@ static double part_of_all(const struct sizing *s,
     double seen = cost_largest(s->cost, node);
     int is_last = !(s->beside > 0) && !s->is_followed;
 
-    part *= s->is_followed ? SIZING_FOLLOWED : at_once(s, node, part, 0);
+    if (s->is_followed)
+        part *= fmin(SIZING_FOLLOWED, 1 / (1 + deviation(s, from, part)));
+    else
+        part *= at_once(s, node, from, part, 0);
     if (seen > 0)
         part = fmin(part, SIZING_GROWTH * seen);
     return !is_last && most - part < start / 2 ? most : part;
@@ -402,9 +422,9 @@ uint64_t sizing_part(const struct sizing *s,
     if (to_grains(s, work) == 0 && work < most)
         return 0;
     if (s->beside < 0)
-        work *= at_once(s, node, work, 0);
+        work *= at_once(s, node, batch.begin, work, 0);
     else
-        work = part_of_all(s, &t, node, part, most);
+        work = part_of_all(s, &t, node, batch.begin, part, most);
     units = units_of(s, batch.begin, batch.end, work);
     return units > 0 ? units : s->grain;
 }

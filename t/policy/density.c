@@ -131,6 +131,98 @@ static void test_change(void)
     density_destroy(d);
 }
 
+/* A walk of so many steps over the frame, of mean 1. */
+#define STEPS 480
+static double walk[STEPS + 1]; /* the work before each */
+
+/* Until one is above 0 everywhere. */
+static void draw_walk(double rate, struct rng *r)
+{
+    double cell[STEPS], least;
+
+    do {
+        double level = 0, sum = 0;
+
+        least = INFINITY;
+        for (int i = 0; i < STEPS; i++) {
+            level += rate * sqrt(1.0 / STEPS) * random_normal(r);
+            cell[i] = level;
+            sum += level;
+            least = fmin(least, level);
+        }
+        for (int i = 0; i < STEPS; i++)
+            walk[i + 1] = walk[i] + (cell[i] + 1 - sum / STEPS) / STEPS;
+        least += 1 - sum / STEPS;
+    } while (!(least > 0.05));
+}
+
+static double walked(double x)
+{
+    return walk[(int)(x * STEPS + 0.5)];
+}
+
+static double mean_over(double (*work)(double), double begin, double end)
+{
+    return (work(end) - work(begin)) / (end - begin);
+}
+
+/* Three quarters of a walk are seen, in pieces: by how many deviations is what
+ * follows off, as a root of the mean square? */
+static double deviations_off(double rate, double begin, double end, int runs)
+{
+    double squares = 0;
+    struct rng r;
+
+    random_init(&r, GENERATOR_LCG32, 3);
+    for (int i = 0; i < runs; i++) {
+        struct density *d = create();
+        double told, off;
+
+        draw_walk(rate, &r);
+        density_forget(d, 36);
+        for (int k = 0; k < 36; k++)
+            density_see(d, k / 48.0, (k + 1) / 48.0,
+                        mean_over(walked, k / 48.0, (k + 1) / 48.0)
+                            + 0.02 * random_normal(&r),
+                        0.02);
+        density_see(d, 0, 1, 1, 0.01);
+        (void)density_fit(d);
+        told =
+            (density_before(d, end) - density_before(d, begin)) / (end - begin);
+        off = told - mean_over(walked, begin, end);
+        off /= density_deviation(d, begin, end) * told;
+        squares += off * off;
+        density_destroy(d);
+    }
+    return sqrt(squares / runs);
+}
+
+static void test_deviation(void)
+{
+    struct density *d = create();
+    double seen, after, all;
+
+    ok(density_deviation(d, 0.2, 0.4) <= 0, "flat, as far as is known: none");
+    density_forget(d, 20);
+    for (int k = 0; k < 10; k++)
+        density_see(d, k / 20.0, (k + 1) / 20.0, k % 4 < 2 ? 0.5 : 1.5, 0.02);
+    (void)density_fit(d);
+    seen = density_deviation(d, 0.2, 0.4);
+    after = density_deviation(d, 0.6, 0.8);
+    all = density_deviation(d, 0, 1);
+    ok(seen > 0 && seen < 0.1, "what was seen is known (%g)", seen);
+    ok(after > 4 * seen, "what was not, is known less (%g)", after);
+    ok(all < 1e-6, "the whole has a mean of 1 (%g)", all);
+    ok(density_deviation(d, 0.6, 0.61) >= density_deviation(d, 0.6, 0.65),
+       "a part of a bin is as its bin");
+    ok(density_deviation(d, 0.999, 1) > 0, "the last one, too");
+    density_destroy(d);
+    is_near(deviations_off(0.8, 0.75, 0.875, 300), 1, 0.2,
+            "what follows is as far off as was told");
+    is_near(deviations_off(0.8, 0.375, 0.5, 300), 1, 0.2,
+            "and so is what was seen");
+}
+
 static void test_nonsense(void)
 {
     struct density *d = create();
@@ -163,6 +255,7 @@ int main(void)
 {
     test_profiles();
     test_change();
+    test_deviation();
     test_nonsense();
     return done();
 }

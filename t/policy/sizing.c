@@ -239,6 +239,53 @@ static void test_beside(void)
     end();
 }
 
+/* Units of the first half cost now this, now three times that. */
+static void learn_rough(void)
+{
+    for (int f = 0; f < 4; f++)
+        for (size_t i = 0; i < 8; i++) {
+            struct cost_part part = {250, (double)i / 16, (double)(i + 1) / 16};
+            double work = (i + i / N) % 2 ? 375 : 125;
+
+            cost_add(s.cost, i % N, &part, 10 + work / speeds[i % N]);
+        }
+    cost_fit(s.cost);
+}
+
+/* The work of the part that the slowest takes from a unit on, of frames beside each
+ * other. */
+static double part_from(uint64_t from)
+{
+    uint64_t units;
+
+    sizing_look(&s, 2000);
+    units = sizing_part(&s, 3, 0, (struct slice){from, from + 800});
+    return sizing_work(&s, (struct slice){from, from + units});
+}
+
+/* Of work that is known less a node takes less at once. */
+static void test_unseen(void)
+{
+    const struct cost_terms waits = {10, 0, 1};
+    double seen, unseen;
+
+    begin(&waits, 0.02, &measured, 4000, 1);
+    learn_rough();
+    s.beside = 8000;
+    s.is_followed = 1;
+    seen = part_from(1000);
+    unseen = part_from(4200);
+    ok(unseen < 0.85 * seen && unseen > seen / 4,
+       "by frames that others follow (%g, %g)", seen, unseen);
+    s.beside = 0;
+    s.is_followed = 0;
+    seen = part_from(1000);
+    unseen = part_from(4200);
+    ok(unseen < 0.85 * seen && unseen > seen / 4, "and in the last (%g, %g)",
+       seen, unseen);
+    end();
+}
+
 /* The first answers say little of what lies elsewhere in the frame. */
 static void test_young(void)
 {
@@ -403,6 +450,7 @@ int main(void)
     test_loads();
     test_part();
     test_beside();
+    test_unseen();
     test_young();
     test_cells();
     test_shape();
