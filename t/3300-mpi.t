@@ -21,7 +21,8 @@ test_expect_success 'without evenstep the ring closes over 8 ranks' '
 	on_ctl srun -N4 --ntasks-per-node=2 --mpi=pmix ./ring >want && cat want &&
 	awk "\$2 != NR - 1 || \$4 != \"8:\" || \$6 != (NR == 1 ? 36 : NR * (NR + 1) / 2) \",\" || \$7 != 65536 { exit 1 } END { exit NR != 8 }" want
 '
-for modex in "" "OMPI_MCA_pmix_base_async_modex=1 OMPI_MCA_pmix_base_collect_data=0"; do
+# hash: PMIx 4.2's other store fails now and then without a modex, see evenstep-plugin(8)
+for modex in "" "OMPI_MCA_pmix_base_async_modex=1 OMPI_MCA_pmix_base_collect_data=0 PMIX_MCA_gds=hash"; do
 	test_expect_success "with it: the same output, nothing on stderr (${modex:-as Open MPI comes})" '
 		on_ctl env $modex srun -N4 --ntasks-per-node=2 --mpi=pmix --evenstep ./ring >got 2>err &&
 		cat err && test_cmp want got && no_line evenstep err
