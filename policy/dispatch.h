@@ -222,6 +222,8 @@ void dispatch_set_beside(struct dispatch *d, double work, int is_followed);
 /* Is handing out to a node about to look at what all do, so that what they do of
  * other frames should be told before? */
 int dispatch_takes_look(const struct dispatch *d, size_t node, double now);
+/* Likewise helping it, which after most pieces it is not. */
+int dispatch_help_takes_look(const struct dispatch *d, size_t node, double now);
 /* The work that is in the pool, as dispatch_set_beside() wants it. */
 double dispatch_pool_work(const struct dispatch *d);
 /* A node begins only now with the first piece that it has out. */

@@ -27,11 +27,13 @@ static double busy_by_cost(const struct dispatch *d,
     const struct dispatch_node *s = &d->node[node];
     double busy =
         s->out > 0 ? fmax(dispatch_free_at(d, node, now) - now, 0) : 0;
-    double waiting = sizing_work(&d->sizing, s->waiting.units);
 
-    if (!with_waiting || !(waiting > 0) || !cost_is_known(d->sizing.cost))
+    if (!with_waiting || units_in(s->waiting.units) == 0
+        || !cost_is_known(d->sizing.cost))
         return busy;
-    return busy + cost_seconds(d->sizing.cost, node, waiting);
+    return busy
+           + cost_seconds(d->sizing.cost, node,
+                          sizing_work(&d->sizing, s->waiting.units));
 }
 
 double dispatch_busy(const struct dispatch *d,

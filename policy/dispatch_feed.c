@@ -405,29 +405,39 @@ int dispatch_hand(struct dispatch *d, size_t node, double now)
     return 0;
 }
 
+/* What waits at others could be a node's. */
+static int may_take_over(const struct dispatch *d, size_t node, double now)
+{
+    return !d->kind->bundles && d->waiting > 0 && dispatch_is_idle(d, node)
+           && now < d->end;
+}
+
 /* A look for one that is free is for all that are idle.  When the last one at work
  * ends, and may have nothing more, the others must. */
+int dispatch_help_takes_look(const struct dispatch *d, size_t node, double now)
+{
+    if (dispatch_is_by_cost(d))
+        return d->pool.units > 0 && (d->is_fresh || d->out == 0);
+    return may_take_over(d, node, now) && now - d->looked >= dispatch_gap(d);
+}
+
 static int help_by_cost(struct dispatch *d, size_t node, double now)
 {
-    if (d->pool.units == 0)
+    if (!dispatch_help_takes_look(d, node, now)) {
+        d->wants_look |= d->pool.units > 0 && dispatch_is_idle(d, node);
         return 0;
-    if (d->out == 0 && !d->is_fresh)
+    }
+    if (!d->is_fresh)
         find_level(d, now);
-    if (d->is_fresh)
-        return share_pool(d, now);
-    d->wants_look |= dispatch_is_idle(d, node);
-    return 0;
+    return share_pool(d, now);
 }
 
 int dispatch_help(struct dispatch *d, size_t node, double now)
 {
     if (dispatch_is_by_cost(d))
         return help_by_cost(d, node, now);
-    if (d->kind->bundles || d->waiting == 0 || !dispatch_is_idle(d, node)
-        || now >= d->end)
-        return 0;
-    if (now - d->looked < dispatch_gap(d)) {
-        d->wants_look = 1;
+    if (!dispatch_help_takes_look(d, node, now)) {
+        d->wants_look |= may_take_over(d, node, now);
         return 0;
     }
     look_at_tail(d, now);

@@ -200,10 +200,13 @@ int window_feed_node(struct window *w,
     }
     for (size_t i = 0; i < w->n && window_node_out(w, node) == 0; i++) {
         struct window_frame *f = window_nth(w, i);
+        double at = now - f->start;
 
-        tell_all(w, f, now);
+        tell_elsewhere(w, f, node, now);
+        if (dispatch_help_takes_look(f->dispatch, node, at))
+            tell_all(w, f, now);
         if (to->send(to->arg, window_place(w, i),
-                     dispatch_help(f->dispatch, node, now - f->start))
+                     dispatch_help(f->dispatch, node, at))
             < 0)
             return -1;
     }

@@ -127,13 +127,16 @@ static void test_elsewhere(void)
 {
     begin("even", 0, 1);
     dispatch_elsewhere(d, 0, 1, 1);
+    ok(dispatch_help_takes_look(d, 1, 0),
+       "nobody works at it, and there is some: all are looked at for one");
     ok(dispatch_takes_look(d, 1, 0) && !dispatch_takes_look(d, 0, 0)
            && dispatch_feed(d, 0) == 0 && !dispatch_next(d),
        "who would be the last leaves it to one that is soon free");
     dispatch_elsewhere(d, 0, 0, 0);
     ok(dispatch_feed(d, 1) == 0 && dispatch_current(d, 0)->units.end == 100,
        "that takes it");
-    ok(!dispatch_takes_look(d, 1, 1), "then there is nothing to look for");
+    ok(!dispatch_takes_look(d, 1, 1) && !dispatch_help_takes_look(d, 1, 1),
+       "then there is nothing to look for");
     end();
 }
 
