@@ -10,37 +10,9 @@
 #ifndef LAUNCHER_AGENT_SLOT_H
 #define LAUNCHER_AGENT_SLOT_H
 
-#include "launcher/exec/scratch.h"
-#include "launcher/wire/protocol.h"
+#include "launcher/agent/slot_common.h"
 
-#include <stddef.h>
-
-struct event_base;
-struct place;
 struct slot;
-struct task_ports;
-struct throttle;
-
-/* What the slots of a node have in common. */
-struct slot_common {
-    struct event_base *base;
-    struct throttle *throttle;       /* NULL: full speed */
-    const char *node;                /* its name */
-    char *const *environ;            /* for the commands */
-    struct msg_command command;      /* argv NULL: not there yet */
-    struct msg_work work[WORKS_MAX]; /* works: other commands */
-    size_t works;
-    struct msg_files files;       /* that each slice makes; n may be 0 */
-    struct scratch scratch;       /* where slices have folders of their own */
-    int paused;                   /* start no command */
-    struct msg_measured measured; /* ranks 0: not all nodes are yet */
-    struct task_ports *ports;     /* where programs listen; NULL: nobody asks */
-    size_t running;               /* commands and programs, of all slots */
-    void (*send)(void *arg, enum protocol_type type, struct writer *w);
-    void (*gone)(void *arg);  /* one of them has ended */
-    void (*ended)(void *arg); /* likewise, and nothing has followed */
-    void *arg;
-};
 
 /* The first slot has number 0, and place (NULL: none) for itself; common and
  * place must outlive it.  NULL if memory ran out. */

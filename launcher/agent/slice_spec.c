@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/agent/slice_spec.h"
+#include "launcher/agent/brought.h"
+#include "launcher/agent/places.h"
+#include "launcher/exec/template.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* What a slice's type of work runs; NULL: nobody has said. */
+static char *const *command_of(const struct slot_common *c,
+                               const struct msg_run *run)
+{
+    if (!run->work[0])
+        return c->command.argv;
+    for (size_t i = 0; i < c->works; i++)
+        if (strcmp(c->work[i].name, run->work) == 0)
+            return c->work[i].argv;
+    return NULL;
+}
+
+int slice_spec_is_known(const struct slot_common *c, const struct msg_run *run)
+{
+    return c->command.argv && command_of(c, run);
+}
+
+/* The CPUs and the GPU that are the slot's own. */
+static int take_place(struct execution_spec *spec, const struct place *place)
+{
+    char **env = (char **)spec->envp;
+    int rc = 0;
+
+    if (!place)
+        return 0;
+    spec->cpus = place->cpus;
+    spec->cpus_bytes = CPU_ALLOC_SIZE(PLACE_CPUS);
+    for (size_t i = 0; i < PLACE_WORDS && rc == 0; i++)
+        if (place->environ[i])
+            rc = template_put(&env, place->environ[i]);
+    spec->envp = env;
+    return rc;
+}
+
+/* The program is the COMMAND's; its libraries are there for all. */
+static int take_brought(struct execution_spec *spec,
+                        const struct slot_common *c,
+                        const struct msg_run *run,
+                        struct es_error *err)
+{
+    char **env = (char **)spec->envp;
+    int rc = brought_libs(&env, &c->command, c->node, c->environ, err);
+
+    spec->envp = env;
+    if (rc < 0 || run->work[0])
+        return rc;
+    return brought_program((char **)spec->argv, &c->command, c->node,
+                           c->environ, err);
+}
+
+int slice_spec_fill(struct execution_spec *spec,
+                    const struct slot_owner *owner,
+                    const struct msg_run *run,
+                    struct es_error *err)
+{
+    const struct slot_common *c = owner->common;
+
+    spec->throttle = c->throttle;
+    spec->argv = template_argv(command_of(c, run), run, c->node);
+    spec->envp = template_environ(c->environ, run, c->node);
+    spec->dir = c->command.dir[0] ? c->command.dir : NULL;
+    if (!spec->argv || !spec->envp || take_place(spec, owner->place) < 0)
+        return es_no_memory(err);
+    return take_brought(spec, c, run, err);
+}
+
+int slice_spec_rank(struct execution_spec *spec,
+                    const struct msg_measured *measured,
+                    struct es_error *err)
+{
+    char **env = (char **)spec->envp, rank[40], ranks[40];
+    int rc = 0;
+
+    if (measured->ranks == 0)
+        return 0;
+    snprintf(rank, sizeof rank, "EVENSTEP_RANK=%u", measured->rank);
+    snprintf(ranks, sizeof ranks, "EVENSTEP_RANKS=%u", measured->ranks);
+    if (template_put(&env, rank) < 0 || template_put(&env, ranks) < 0)
+        rc = es_no_memory(err);
+    spec->envp = env;
+    return rc;
+}
+
+void slice_spec_clear(struct execution_spec *spec)
+{
+    template_free((char **)spec->argv);
+    template_free((char **)spec->envp);
+}
