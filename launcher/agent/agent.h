@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * agent.h - the node side: an agent's conversation with its front end.
+ * agent.h - the node side: an agent, from its start to its end.
  *
  * The agent calls the front end, says HERE, and when all have done so they wire up, over
  * PMIx or by the table that the front end has made of them; then it says READY, and does

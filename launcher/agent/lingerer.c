@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/agent/lingerer.h"
 #include "launcher/base/file_limit.h"
+#include "launcher/base/step_dir.h"
 #include "launcher/wire/protocol.h"
 #include "pmix_bcast/pending.h"
 
 #include <errno.h>
 #include <event2/event.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 struct lingerer {
@@ -13,6 +15,7 @@ struct lingerer {
     struct listener *listener;
     struct pending_list pending;
     struct event *end;
+    char dir[STEP_NAME_MAX]; /* as in the setup, while nobody has come */
 };
 
 static void on_front_message(struct channel *c,
@@ -31,6 +34,7 @@ static void on_front_message(struct channel *c,
         return;
     }
     pending_leave(p);
+    l->dir[0] = '\0'; /* it is that front end's */
     l->s.called(l->s.arg, c, (uint16_t)port);
 }
 
@@ -89,10 +93,12 @@ struct lingerer *lingerer_open(const struct lingerer_setup *setup)
         return NULL;
     l->s = *setup;
     pending_init(&l->pending, l);
-    if (start(l) == 0)
-        return l;
-    lingerer_close(l);
-    return NULL;
+    if (start(l) < 0) {
+        lingerer_close(l);
+        return NULL;
+    }
+    snprintf(l->dir, sizeof l->dir, "%s", setup->dir);
+    return l;
 }
 
 uint16_t lingerer_port(const struct lingerer *l)
@@ -110,6 +116,8 @@ void lingerer_close(struct lingerer *l)
     listener_close(l->listener);
     if (l->end)
         event_free(l->end);
+    if (l->dir[0])
+        step_dir_remove(l->dir);
     free(l);
     errno = saved;
 }

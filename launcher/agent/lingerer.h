@@ -21,6 +21,8 @@ struct lingerer_setup {
     struct port_range ports;
     enum loopback loopback;
     uint32_t seconds;
+    const char *dir; /* step directory, to be removed if none comes; or "".  It
+                        is used during lingerer_open() only. */
     /* A front end is there, which listens at that port; the channel is the
      * callee's, and lingerer_close() may be called. */
     void (*called)(void *arg, struct channel *c, uint16_t port);

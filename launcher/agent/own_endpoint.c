@@ -6,14 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-struct address own_endpoint_front(const struct agent_setup *s)
-{
-    struct address a;
-
-    (void)address_parse(&a, s->front_address, s->front_port); /* was checked */
-    return a;
-}
-
 /* Without one there is no connection table. */
 static void find_adapter(struct adapter *adapter,
                          const struct agent_setup *s,
@@ -41,8 +33,9 @@ int own_endpoint_find(struct endpoint *e,
                       const struct agent_setup *s,
                       struct es_error *err)
 {
-    struct address front = own_endpoint_front(s), own;
+    struct address front, own;
 
+    (void)address_parse(&front, s->front_address, s->front_port); /* checked */
     if (address_towards(&own, &front) < 0
         || address_format(e->address, (const struct sockaddr *)&own.at) < 0)
         return es_fail(

@@ -10,10 +10,9 @@
 #include "pmix_bcast/adapter.h"
 #include "pmix_bcast/wireup.h"
 
-/* Where the front end is; its text was checked. */
-struct address own_endpoint_front(const struct agent_setup *s);
 /* All of *e but its ports, and the adapter of that interface: what cannot be
- * found of it is said, and all else works. */
+ * found of it is said, and all else works.  The text of the front end's address
+ * was checked. */
 int own_endpoint_find(struct endpoint *e,
                       struct adapter *adapter,
                       const struct agent_setup *s,
