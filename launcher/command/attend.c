@@ -5,22 +5,16 @@
  * of the user to all nodes, qualifies the nodes, and writes what the tasks need
  * to know into the step directory of each node.  It ends with the step.
  *
- * It writes one line to the plugin, on its stdout:
- *
- *   ready             the step may start
- *   continue: TEXT    something failed; the site lets the step start anyway
- *   fail: TEXT        something failed; the step must not start
- *
- * When its stdin ends, the step has ended.
+ * It writes one line to the plugin, on its stdout (plugin_line.h).  When its stdin
+ * ends, the step has ended.
  */
 #include "launcher/base/options.h"
-#include "launcher/base/step_dir.h"
 #include "launcher/command/attend_libs.h"
 #include "launcher/command/attend_options.h"
-#include "launcher/command/lost_agents.h"
+#include "launcher/command/plugin_line.h"
+#include "launcher/command/step_bringing.h"
 #include "launcher/command/step_files.h"
-#include "launcher/command/step_power.h"
-#include "launcher/command/step_report.h"
+#include "launcher/command/step_watch.h"
 #include "launcher/commands.h"
 #include "launcher/config/config_file.h"
 #include "launcher/config/policy_option.h"
@@ -28,15 +22,11 @@
 #include "launcher/run/iteration.h"
 #include "launcher/run/job_nodes.h"
 #include "launcher/run/profile_auto.h"
-#include "launcher/session/broadcast.h"
 #include "launcher/session/connections.h"
 #include "launcher/session/front.h"
-#include "launcher/session/listening_table.h"
-#include "launcher/session/metrics_cast.h"
 #include "launcher/session/qualification.h"
 #include "launcher/session/step_layout.h"
 
-#include <errno.h>
 #include <event2/event.h>
 #include <signal.h>
 #include <stdio.h>
@@ -49,100 +39,57 @@ struct attend {
     struct config config;
     struct es_error *err;
     struct front front;
-    struct event *on_stdin, *on_term, *next;
-    char *layout;        /* of the tasks of the step, as Slurm prints it */
-    char table_path[64]; /* of the connection table; its destination */
-    char table_destination[STEP_PATH_MAX];
-    int table_fd;
-    struct broadcast table, copy;
-    struct broadcast *broadcast; /* that is running, or NULL */
-    struct metrics_cast metrics;
-    struct listening_table listening; /* the second table */
-    struct bcast_wish wish;
+    struct event *on_stdin, *on_term;
+    struct plugin_line line;
+    char *layout; /* of the tasks of the step, as Slurm prints it */
+    struct step_files files;
+    char libs[LIBS_LIST_MAX]; /* for them */
+    struct step_bringing bringing;
     struct qualification_setup qualify;
     struct qualification qualification;
     struct node_history node_history; /* of the job's nodes */
     struct config_profile profile;    /* `auto` */
-    struct step_files files;
-    struct policy_option policy; /* for slices of the tasks */
+    struct policy_option policy;      /* for slices of the tasks */
     struct iteration iteration;
-    struct step_power power;
-    struct energy_watch *energy;
-    struct step_report report;
-    struct lost_agents lost;
-    char libs[LIBS_LIST_MAX]; /* for the files */
-    size_t copied;            /* inputs that are on every node */
-    int told;                 /* all files for the nodes have been sent */
-    int said;                 /* the line to the plugin has been written */
+    struct step_watch watch;
+    int is_sent; /* all that the nodes are to store has been */
 };
 
-/* Write the line to the plugin, once: only the first counts. */
-static void tell_plugin(struct attend *a,
-                        const char *word,
-                        const struct es_error *err,
-                        const char *sequel)
+/* The plugin starts the tasks once it has its line. */
+static int step_runs(const struct attend *a)
 {
-    if (a->said)
-        return;
-    a->said = 1;
-    if (err)
-        printf("%s: %s: %s%s\n", word, err->what, err->mend, sequel);
-    else
-        printf("%s\n", word);
-    (void)fflush(stdout); /* the plugin takes no line for a failure */
+    return a->line.is_written;
 }
 
-/* Is a file of the user still missing on the nodes? */
-static int lacks_input(const struct attend *a)
-{
-    return a->copied < a->o->inputs;
-}
-
+/* The step is not started, or without us. */
 static void give_up(struct attend *a)
 {
-    enum on_error on = a->config.on_error;
-
-    if (!a->o->required && on == ON_ERROR_INPUT && lacks_input(a))
-        tell_plugin(a, "fail", a->err,
-                    "; the step is not started without its input");
-    else
-        tell_plugin(a,
-                    a->o->required || on == ON_ERROR_FAIL ? "fail" : "continue",
-                    a->err, "");
+    plugin_line_failed(&a->line,
+                       a->o->required ? ON_ERROR_FAIL : a->config.on_error,
+                       step_bringing_lacks_input(&a->bringing), a->err);
     front_finish(&a->front, 1);
 }
 
-/* --- what every node is given --------------------------------------------- */
+/* --- what every node is given, one after the other ------------------------ */
 
 static void say_if_ready(struct attend *a)
 {
-    if (a->files.unstored > 0 || !a->told || a->said)
+    if (a->files.unstored > 0 || !a->is_sent || step_runs(a))
         return;
-    tell_plugin(a, "ready", NULL, "");
+    plugin_line_ready(&a->line);
     job_nodes_keep(&a->qualification);
 }
 
-static void on_metrics(void *arg)
+static void on_metrics(void *arg, int failed)
 {
     struct attend *a = arg;
 
-    if (metrics_cast_check(&a->metrics, a->err) < 0) {
+    if (failed) {
         give_up(a);
         return;
     }
     a->files.unstored--;
     say_if_ready(a);
-}
-
-static void bring_metrics(struct attend *a)
-{
-    a->files.unstored++;
-    a->broadcast = &a->metrics.broadcast;
-    if (metrics_cast_start(&a->metrics, a->front.base, &a->qualification,
-                           &a->config.bcast, a->files.step, on_metrics, a,
-                           a->err)
-        < 0)
-        give_up(a);
 }
 
 static void qualified(struct attend *a)
@@ -154,61 +101,25 @@ static void qualified(struct attend *a)
         give_up(a);
         return;
     }
-    bring_metrics(a);
-    if (a->err->kind == ES_OK)
-        (void)iteration_init(&a->iteration, a->front.session, &a->policy,
-                             &a->config.step_threshold, q->metric,
-                             &a->qualify.profile->profile, a->err);
-    a->told = 1;
-    if (a->err->kind != ES_OK)
+    a->files.unstored++;
+    if (step_bringing_metrics(&a->bringing, q, on_metrics, a) < 0
+        || iteration_init(&a->iteration, a->front.session, &a->policy,
+                          &a->config.step_threshold, q->metric,
+                          &a->qualify.profile->profile, a->err)
+               < 0) {
         give_up(a);
-}
-
-/* --- the session ---------------------------------------------------------- */
-
-/* The plugin has started guards for these.  Without memory nothing is known of
- * the energy. */
-static void watch_energy(struct attend *a)
-{
-    const struct attend_options *o = a->o;
-    int guard = o->power != POWER_OFF
-                || (o->report && strcmp(o->report, REPORT_OFF) != 0);
-
-    a->energy =
-        energy_start(a->front.base, a->front.session, &a->config, guard);
-    energy_in_job(a->energy);
-    a->power.energy = a->report.energy = a->energy;
-    a->report.saved = a->power.saved;
-}
-
-/* Before the tasks start, as their meters look for the page only once. */
-static int steer(struct attend *a)
-{
-    a->power.job = a->o->job;
-    a->power.step = a->o->step;
-    a->power.meter = a->config.step_meter;
-    a->report.job = a->o->job;
-    a->report.step = a->o->step;
-    step_report_start(&a->report, a->front.session);
-    a->power.times = a->report.times;
-    if (step_power_start(&a->power, a->front.base, a->front.session,
-                         &a->config.power, a->o->power)
-            == 0
-        && lost_agents_start(&a->lost, a->front.base, a->front.session,
-                             a->report.times)
-               == 0) {
-        watch_energy(a);
-        return 0;
+        return;
     }
-    es_no_memory(a->err);
-    give_up(a);
-    return -1;
+    a->is_sent = 1;
 }
 
 static void qualify(struct attend *a)
 {
-    if (steer(a) < 0)
+    if (step_watch_start(&a->watch, &a->front, &a->config, a->o) < 0) {
+        es_no_memory(a->err);
+        give_up(a);
         return;
+    }
     if (a->qualify.source == METRICS_CACHED)
         job_nodes_find(&a->node_history, &a->qualify, a->front.session);
     if (qualification_start(&a->qualification, a->front.session, &a->qualify,
@@ -219,107 +130,47 @@ static void qualify(struct attend *a)
         qualified(a);
 }
 
-/* --- what goes by broadcast, one after the other -------------------------- */
-
-static void copy(struct attend *a,
-                 struct broadcast *b,
-                 const struct libs *libs,
-                 void (*ended)(void *arg))
-{
-    a->broadcast = b;
-    if (broadcast_start(b, a->front.base, a->front.session, &a->wish, libs,
-                        ended, a, a->err)
-        < 0)
-        give_up(a);
-}
-
-static void on_copied(void *arg)
+/* Not before: the broadcasts kept the nodes busy. */
+static void on_inputs(void *arg, int failed)
 {
     struct attend *a = arg;
 
-    event_active(a->next, EV_TIMEOUT, 0); /* not within the broadcast's call */
-}
-
-/* The next file of the user; after the last the nodes are qualified, and not
- * before: the broadcast kept them busy. */
-static void bring_inputs(struct attend *a)
-{
-    const struct attend_input *in;
-
-    if (a->copied == a->o->inputs) {
+    if (failed)
+        give_up(a);
+    else
         qualify(a);
-        return;
-    }
-    in = &a->o->input[a->copied];
-    a->wish.source = in->source;
-    a->wish.destination = in->destination;
-    copy(a, &a->copy, &in->libs, on_copied);
 }
 
-static void on_next(evutil_socket_t fd, short what, void *arg)
+static void on_table(void *arg, int failed)
 {
     struct attend *a = arg;
 
-    (void)fd;
-    (void)what;
-    if (a->front.over)
-        return;
-    if (broadcast_check(&a->copy, a->err) < 0) {
+    if (failed || step_bringing_inputs(&a->bringing, on_inputs, a) < 0)
         give_up(a);
-        return;
-    }
-    a->broadcast = NULL;
-    broadcast_stop(&a->copy);
-    a->copied++;
-    bring_inputs(a);
 }
 
-/* From now on tasks may say where they listen. */
-static int hear_listening(struct attend *a)
-{
-    if (listening_table_start(&a->listening, a->front.base, a->front.session,
-                              &a->config.bcast, a->table_fd, a->files.tasks,
-                              a->files.step, a->config.step_patience_s)
-        == 0)
-        return 0;
-    es_no_memory(a->err);
-    give_up(a);
-    return -1;
-}
-
-static void on_table(void *arg)
-{
-    struct attend *a = arg;
-
-    if (broadcast_check(&a->table, a->err) < 0)
-        give_up(a);
-    else if (hear_listening(a) == 0)
-        bring_inputs(a);
-}
-
+/* The session is ready, and Slurm has said where the tasks are. */
 static void bring_table(struct attend *a)
 {
     struct step_files *f = &a->files;
+    int fd = -1;
 
     f->session = a->front.session;
     f->tasks = calloc(session_size(f->session), sizeof *f->tasks);
     if (!f->tasks)
         es_no_memory(a->err);
     else
-        a->table_fd = connections_file(f->session, a->layout, f->tasks, a->err);
-    if (a->table_fd < 0) {
+        fd = connections_file(f->session, a->layout, f->tasks, a->err);
+    if (fd < 0) {
         give_up(a);
         return;
     }
     step_files_make_directories(f);
-    snprintf(a->table_path, sizeof a->table_path, "/proc/self/fd/%d",
-             a->table_fd);
-    (void)step_dir_anywhere(a->table_destination, sizeof a->table_destination,
-                            f->step, "conntable"); /* it is short */
-    a->wish.source = a->table_path;
-    a->wish.destination = a->table_destination;
-    copy(a, &a->table, NULL, on_table);
+    if (step_bringing_table(&a->bringing, fd, on_table, a) < 0)
+        give_up(a);
 }
+
+/* --- the session ---------------------------------------------------------- */
 
 static void on_ready(void *arg)
 {
@@ -346,16 +197,11 @@ static void on_message(
     void *arg, size_t node, uint16_t type, const uint8_t *body, size_t len)
 {
     struct attend *a = arg;
+    int runs = step_runs(a);
     uint32_t why;
 
-    if ((a->said
-         && listening_table_message(&a->listening, node, type, body, len))
-        || (a->broadcast
-            && broadcast_message(a->broadcast, node, type, body, len))
-        || (a->power.steering
-            && steering_message(a->power.steering, node, type, body, len))
-        || step_report_message(&a->report, node, type, body, len)
-        || (a->energy && energy_message(a->energy, node, type, body, len)))
+    if (step_bringing_message(&a->bringing, runs, node, type, body, len)
+        || step_watch_message(&a->watch, node, type, body, len))
         return;
     if (a->qualification.missing > 0
         && qualification_message(&a->qualification, node, type, body, len)) {
@@ -364,7 +210,7 @@ static void on_message(
     } else if (type == MSG_STORED && a->files.unstored > 0
                && msg_read_u32(&why, body, len) == 0) {
         on_stored(a, node, why);
-    } else if (a->said && a->iteration.n > 0) {
+    } else if (runs && a->iteration.n > 0) {
         iteration_message(&a->iteration, node, type, body, len);
     }
 }
@@ -372,17 +218,14 @@ static void on_message(
 static void on_lost(void *arg, size_t node, const char *why)
 {
     struct attend *a = arg;
+    int runs = step_runs(a);
 
-    if (a->power.steering)
-        steering_lost(a->power.steering, node);
-    step_report_lost(&a->report, node);
-    listening_table_lost(&a->listening, node, why);
-    if (a->said) {
-        lost_agents_lost(&a->lost, node, why);
-        if (a->iteration.n > 0)
-            iteration_lost(&a->iteration, node);
+    step_bringing_lost(&a->bringing, node, why);
+    step_watch_lost(&a->watch, runs, node, why);
+    if (runs && a->iteration.n > 0)
+        iteration_lost(&a->iteration, node);
+    if (runs)
         return;
-    }
     es_fail(a->err, ES_ENV, "see that node's slurmd log", "%s is lost: %.200s",
             session_node(a->front.session, node)->name, why);
     give_up(a);
@@ -393,10 +236,8 @@ static void on_returned(void *arg, size_t node)
 {
     struct attend *a = arg;
 
-    if (a->power.steering)
-        steering_returned(a->power.steering, node);
-    listening_table_returned(&a->listening);
-    lost_agents_returned(&a->lost, node);
+    step_watch_returned(&a->watch, node);
+    step_bringing_returned(&a->bringing);
     step_files_put_tasks(&a->files, node);
     iteration_returned(&a->iteration, node);
 }
@@ -423,9 +264,7 @@ static void on_over(void *arg)
 
     if (a->front.over)
         return; /* by a signal */
-    a->report.is_steered =
-        a->power.steering && steering_has_moved(a->power.steering);
-    step_report_tell(&a->report, &a->qualification);
+    step_watch_tell(&a->watch, &a->qualification);
     front_finish(&a->front, 0);
 }
 
@@ -436,10 +275,9 @@ static void on_end(evutil_socket_t fd, short what, void *arg)
 
     if (what == EV_READ && read((int)fd, &byte, 1) > 0)
         return; /* the plugin writes nothing; only the end counts */
-    if (what == EV_READ && a->said) {
+    if (what == EV_READ && step_runs(a)) {
         (void)event_del(a->on_stdin); /* it is readable from now on */
-        lost_agents_stop(&a->lost);
-        step_report_end(&a->report, a->front.base, on_over, a);
+        step_watch_end(&a->watch, a->front.base, on_over, a);
     } else {
         front_finish(&a->front, 0);
     }
@@ -509,7 +347,7 @@ static void take_wishes(struct attend *a)
     if (a->o->report)
         a->config.step_report = strcmp(a->o->report, REPORT_OFF) != 0;
     if (a->config.step_report)
-        step_report_want(&a->report, a->o->report);
+        step_report_want(&a->watch.report, a->o->report);
 }
 
 static int check_inputs(struct attend *a)
@@ -543,18 +381,14 @@ static int start(struct attend *a)
                < 0
         || check_inputs(a) < 0)
         return -1;
-    a->wish = broadcast_wish(&a->config.bcast, 0);
     name_files(a);
     if (front_begin(&a->front, a->err) < 0)
         return -1;
     a->on_stdin =
         event_new(a->front.base, STDIN_FILENO, EV_READ | EV_PERSIST, on_end, a);
     a->on_term = evsignal_new(a->front.base, SIGTERM, on_end, a);
-    a->next = event_new(a->front.base, -1, 0, on_next, a);
-    if (!a->next || !a->on_stdin || !a->on_term
-        || event_add(a->on_term, NULL) < 0)
-        return es_no_memory(a->err);
-    if (event_add(a->on_stdin, NULL) < 0)
+    if (!a->on_stdin || !a->on_term || event_add(a->on_term, NULL) < 0
+        || event_add(a->on_stdin, NULL) < 0)
         return es_no_memory(a->err);
     return open_session(a);
 }
@@ -564,26 +398,16 @@ static void clear(struct attend *a)
     /* At its end stdin is always readable: session_close() runs the loop. */
     if (a->on_stdin)
         event_free(a->on_stdin);
-    broadcast_stop(&a->table);
-    broadcast_stop(&a->copy);
-    listening_table_stop(&a->listening);
-    metrics_cast_stop(&a->metrics);
-    if (a->table_fd >= 0)
-        close(a->table_fd);
+    step_bringing_stop(&a->bringing);
     free(a->layout);
     front_close(&a->front);
     iteration_clear(&a->iteration);
     free(a->files.tasks);
-    step_power_stop(&a->power);
-    lost_agents_stop(&a->lost);
-    step_report_stop(&a->report);
-    energy_stop(a->energy);
+    step_watch_stop(&a->watch);
     qualification_clear(&a->qualification);
     node_history_clear(&a->node_history);
     if (a->on_term)
         event_free(a->on_term);
-    if (a->next)
-        event_free(a->next);
     front_end(&a->front);
 }
 
@@ -602,9 +426,10 @@ static void keep_history(const struct attend *a)
 static int attend_main(int argc, char **argv, struct es_error *err)
 {
     struct attend_options o = {.meter = STEP_METERS};
-    struct attend a = {.o = &o, .err = err, .table_fd = -1};
+    struct attend a = {.o = &o, .err = err};
     int rc = options_parse(&command_attend, &o, argc, argv, err);
 
+    step_bringing_init(&a.bringing, &a.front, &a.config, &o, &a.files);
     if (rc > 0)
         return rc;
     if (rc < 0 || start(&a) < 0)

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/command/plugin_line.h"
+
+#include <stdio.h>
+
+/* The plugin takes no line for a failure. */
+static void end_line(struct plugin_line *l)
+{
+    l->is_written = 1;
+    (void)fflush(stdout);
+}
+
+void plugin_line_ready(struct plugin_line *l)
+{
+    if (l->is_written)
+        return;
+    printf("ready\n");
+    end_line(l);
+}
+
+void plugin_line_failed(struct plugin_line *l,
+                        enum on_error on,
+                        int lacks_input,
+                        const struct es_error *err)
+{
+    int for_input = on == ON_ERROR_INPUT && lacks_input;
+
+    if (l->is_written)
+        return;
+    printf("%s: %s: %s%s\n",
+           for_input || on == ON_ERROR_FAIL ? "fail" : "continue", err->what,
+           err->mend,
+           for_input ? "; the step is not started without its input" : "");
+    end_line(l);
+}
