@@ -27,6 +27,7 @@
  */
 #include "launcher/agent/agent.h"
 #include "launcher/agent/agent_probe.h"
+#include "launcher/base/env_list.h"
 #include "launcher/base/front_address.h"
 #include "launcher/base/number.h"
 #include "launcher/base/rack.h"
@@ -89,21 +90,6 @@ static int is_for_commands(const char *entry)
             == 0)
             return 0;
     return 1;
-}
-
-/* The environment of the commands; the strings stay where they are. */
-static char **environ_for_commands(void)
-{
-    size_t n = 0, kept = 0;
-    char **env;
-
-    while (environ[n])
-        n++;
-    env = calloc(n + 1, sizeof *env);
-    for (size_t i = 0; env && i < n; i++)
-        if (is_for_commands(environ[i]))
-            env[kept++] = environ[i];
-    return env;
 }
 
 static const char *env_text(const char *name, const char *otherwise)
@@ -249,7 +235,7 @@ static int setup_from_environ(struct agent_setup *s, struct es_error *err)
     if (s->comment_fd > 0) /* not for the commands */
         (void)fcntl(s->comment_fd, F_SETFD, FD_CLOEXEC);
     s->secret.encrypt = (uint32_t)encrypt;
-    s->environ = environ_for_commands();
+    s->environ = env_list_make(environ, is_for_commands, NULL);
     if (!s->environ)
         return es_no_memory(err);
     return 0;

@@ -3,6 +3,7 @@
 #include "launcher/agent/places.h"
 #include "launcher/agent/slot.h"
 #include "launcher/agent/task_ports.h"
+#include "launcher/base/env_list.h"
 #include "launcher/base/notice.h"
 #include "launcher/base/spool.h"
 #include "launcher/base/step_dir.h"
@@ -342,19 +343,14 @@ void agent_work_pause(struct agent_work *w, int on)
 int agent_work_directory(struct agent_work *w, const char *step)
 {
     char path[STEP_PATH_MAX];
-    size_t n = 0;
 
     if (w->environ)
         return 0;
-    while (w->setup.environ[n])
-        n++;
-    w->environ = calloc(n + 2, sizeof *w->environ);
+    w->environ = env_list_make(w->setup.environ, NULL, w->directory);
     if (!w->environ)
         return ENOMEM;
-    memcpy(w->environ, w->setup.environ, n * sizeof *w->environ);
     (void)step_dir_path(path, step, ""); /* it was made */
     snprintf(w->directory, sizeof w->directory, "EVENSTEP_DIR=%s", path);
-    w->environ[n] = w->directory;
     w->common.environ = w->environ;
     return 0;
 }

@@ -5,6 +5,7 @@
  * slice's, and what is there when it is reported still is.
  */
 #include "launcher/agent/persistent.h"
+#include "launcher/base/env_list.h"
 
 #include <event2/event.h>
 #include <signal.h>
@@ -166,21 +167,10 @@ static void on_program_end(void *arg, const struct execution_end *end)
 
 /* --- public --------------------------------------------------------------- */
 
-/* envp with EVENSTEP_SOCKET=…, whatever it was before; free() it. */
-static char **with_socket(char *const envp[], char *variable)
+/* EVENSTEP_SOCKET is another one, whatever it was before. */
+static int is_no_socket(const char *entry)
 {
-    size_t n = 0, kept = 0;
-    char **env;
-
-    while (envp[n])
-        n++;
-    env = calloc(n + 2, sizeof *env);
-    for (size_t i = 0; env && i < n; i++)
-        if (strncmp(envp[i], "EVENSTEP_SOCKET=", 16) != 0)
-            env[kept++] = envp[i];
-    if (env)
-        env[kept] = variable;
-    return env;
+    return strncmp(entry, "EVENSTEP_SOCKET=", 16) != 0;
 }
 
 int persistent_start(struct persistent **p,
@@ -205,7 +195,7 @@ int persistent_start(struct persistent **p,
         goto done;
     snprintf(variable, sizeof variable, "EVENSTEP_SOCKET=%s",
              feeder_path(new->feeder));
-    with.envp = env = with_socket(spec->envp, variable);
+    with.envp = env = env_list_make(spec->envp, is_no_socket, variable);
     if (!env)
         es_no_memory(err);
     else

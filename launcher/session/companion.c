@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/session/companion.h"
+#include "launcher/base/env_list.h"
 #include "launcher/base/number.h"
 #include "launcher/base/scontrol_output.h"
 #include "launcher/base/slurm_conf.h"
@@ -192,18 +193,14 @@ int companion_drops(const char *entry)
            || (is_one_of(entry, slurm) && !is_one_of(entry, kept));
 }
 
+static int companion_keeps(const char *entry)
+{
+    return !companion_drops(entry);
+}
+
 char **companion_environ(void)
 {
-    size_t n = 0, kept = 0;
-    char **env;
-
-    while (environ[n])
-        n++;
-    env = calloc(n + 1, sizeof *env);
-    for (size_t i = 0; env && i < n; i++)
-        if (!companion_drops(environ[i]))
-            env[kept++] = environ[i];
-    return env;
+    return env_list_make(environ, companion_keeps, NULL);
 }
 
 /* Does the companion step run on every node of its job? */

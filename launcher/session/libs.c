@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/session/libs.h"
 #include "launcher/base/elf_interpreter.h"
+#include "launcher/base/env_list.h"
 #include "launcher/base/loader_list.h"
 #include "launcher/base/notice.h"
 #include "launcher/exec/answer.h"
@@ -67,21 +68,13 @@ static int check_loader(const char *loader,
                    "--libs: %s: its loader %s is not run", program, loader);
 }
 
-/* Ours, without what makes a loader do something else.  free() it. */
-static char **loader_environ(void)
+/* Not what makes a loader do something else. */
+static int is_for_loader(const char *entry)
 {
     static const char path[] = "LD_LIBRARY_PATH=";
-    size_t n = 0, out = 0;
-    char **env;
 
-    while (environ[n])
-        n++;
-    env = calloc(n + 1, sizeof *env);
-    for (size_t i = 0; env && i < n; i++)
-        if (strncmp(environ[i], "LD_", 3) != 0
-            || strncmp(environ[i], path, sizeof path - 1) == 0)
-            env[out++] = environ[i];
-    return env;
+    return strncmp(entry, "LD_", 3) != 0
+           || strncmp(entry, path, sizeof path - 1) == 0;
 }
 
 static int ask_loader(struct answer *a,
@@ -92,7 +85,7 @@ static int ask_loader(struct answer *a,
     char list[] = "--list";
     char *argv[] = {loader, list, program, NULL};
     struct event_base *base = event_base_new();
-    char **env = loader_environ();
+    char **env = env_list_make(environ, is_for_loader, NULL);
     int rc = base && env ? answer_ask(a, base, argv, env, LOADER_MS)
                          : es_no_memory(err);
 
