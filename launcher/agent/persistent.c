@@ -6,6 +6,7 @@
  */
 #include "launcher/agent/persistent.h"
 #include "launcher/base/env_list.h"
+#include "launcher/exec/last_words.h"
 
 #include <event2/event.h>
 #include <signal.h>
@@ -13,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REASON_MAX 128 /* bytes of a reason and what is around it */
+#define REASON_MAX 112 /* bytes of a reason */
 
 struct persistent {
     const struct persistent_events *on;
@@ -148,20 +149,11 @@ static void on_program_end(void *arg, const struct execution_end *end)
 {
     struct persistent *p = arg;
     struct execution_end told = *end;
-    char words[EXECUTION_ERR_MAX + REASON_MAX];
+    char words[EXECUTION_ERR_MAX + REASON_MAX + LAST_WORDS_EDGE];
     const char *why = p->why ? p->why : "it ended before its slice was done";
-    size_t len = end->err_len;
-    int open_line = len > 0 && end->err_tail[len - 1] != '\n';
 
-    if ((p->owes || p->stopped) && !failed_by_itself(p, end)) {
-        memcpy(words, end->err_tail, len);
-        len += (size_t)snprintf(words + len, sizeof words - len,
-                                "%sevenstep: %s\n", open_line ? "\n" : "", why);
-        told.err_tail = words;
-        told.err_len = len;
-        told.signal = 0;
-        told.status = 126; /* as of what could not be started */
-    }
+    if ((p->owes || p->stopped) && !failed_by_itself(p, end))
+        last_words_add(&told, words, sizeof words, why);
     p->on->end(p->arg, &told);
 }
 

@@ -4,6 +4,7 @@
 #include "launcher/agent/slice_meter.h"
 #include "launcher/agent/slice_spec.h"
 #include "launcher/agent/slot_send.h"
+#include "launcher/exec/last_words.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@ struct slice_command {
     struct returning *returning;   /* its files, when it has ended; or NULL */
     struct execution_end end;      /* its end, while they are sent */
     char words[EXECUTION_ERR_MAX + RETURNING_WHY_MAX
-               + 16]; /* of its stderr then */
+               + LAST_WORDS_EDGE]; /* of its stderr then */
 };
 
 struct slice_command *slice_command_create(const struct slot_owner *owner)
@@ -56,24 +57,12 @@ static void finish_slice(struct slice_command *x,
     x->owner->ended(x->owner->arg);
 }
 
-/* As if the command itself had failed, and said so. */
-static void fail_end(struct slice_command *x, const char *why)
-{
-    size_t len = x->end.err_len;
-    int open_line = len > 0 && x->words[len - 1] != '\n';
-
-    x->end.status = 126;
-    x->end.err_len +=
-        (size_t)snprintf(x->words + len, sizeof x->words - len,
-                         "%sevenstep: %s\n", open_line ? "\n" : "", why);
-}
-
 static void on_returned(void *arg, const char *why)
 {
     struct slice_command *x = arg;
 
     if (why)
-        fail_end(x, why);
+        last_words_add(&x->end, x->words, sizeof x->words, why);
     returning_stop(x->returning);
     x->returning = NULL;
     finish_slice(x, &x->end);
