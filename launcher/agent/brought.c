@@ -4,14 +4,18 @@
 #include "launcher/agent/node_env.h"
 #include "launcher/exec/template.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define ENTRY "LD_LIBRARY_PATH="
 
-static int is_long(const char *what, struct es_error *err)
+/* why: an errno of node_destination.h */
+static int cannot_fill(int why, const char *what, struct es_error *err)
 {
+    if (why == ENOMEM)
+        return es_no_memory(err);
     return es_fail(err, ES_WORK, "give a shorter destination",
                    "the path of %s gets too long on this node", what);
 }
@@ -28,7 +32,7 @@ int brought_program(char **words,
         return 0;
     memcpy(path, c->program, sizeof path);
     if (node_destination_fill(path, node, own) < 0)
-        return is_long("the program that was brought", err);
+        return cannot_fill(errno, "the program that was brought", err);
     word = strdup(path);
     if (!word)
         return es_no_memory(err);
@@ -55,7 +59,7 @@ int brought_libs(char ***env,
     const char *before = list_of(*env);
     size_t size;
     FILE *to;
-    int fits, rc;
+    int why, rc;
 
     if (!c->libs[0])
         return 0;
@@ -64,13 +68,13 @@ int brought_libs(char ***env,
         return es_no_memory(err);
     memcpy(folders, c->libs, sizeof folders);
     fputs(ENTRY, to);
-    fits = node_env_folders(to, folders, node, own) == 0;
+    why = node_env_folders(to, folders, node, own) < 0 ? errno : 0;
     /* An empty list has no colon behind it: that would be the folder of the
      * command. */
     fprintf(to, "%s%s", before[0] ? ":" : "", before);
-    rc = fclose(to) == 0 && (!fits || template_put(env, entry) == 0)
+    rc = fclose(to) == 0 && (why || template_put(env, entry) == 0)
              ? 0
              : es_no_memory(err);
     free(entry);
-    return fits ? rc : is_long("its libraries", err);
+    return why ? cannot_fill(why, "its libraries", err) : rc;
 }

@@ -3,6 +3,7 @@
 #include "launcher/base/step_dir.h"
 #include "launcher/exec/template.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -28,6 +29,12 @@ static const char *find_folder(char *const env[])
     return "/tmp";
 }
 
+static int is_long(void)
+{
+    errno = ENAMETOOLONG;
+    return -1;
+}
+
 static int fill_folder(char destination[DESTINATION_MAX], char *const env[])
 {
     const char *rest = behind_variable(destination);
@@ -38,7 +45,7 @@ static int fill_folder(char destination[DESTINATION_MAX], char *const env[])
         return 0;
     n = snprintf(out, sizeof out, "%s%s", find_folder(env), rest);
     if (n < 0 || (size_t)n >= sizeof out)
-        return -1;
+        return is_long();
     memcpy(destination, out, (size_t)n + 1);
     return 0;
 }
@@ -48,12 +55,14 @@ static int fill_node(char destination[DESTINATION_MAX], const char *node)
     struct msg_run none = {0};
     char *words[] = {destination, NULL};
     char **filled = template_argv(words, &none, node);
-    int rc = -1;
+    int rc = 0;
 
-    if (filled && strlen(filled[0]) < DESTINATION_MAX) {
+    if (!filled)
+        return -1;
+    if (strlen(filled[0]) < DESTINATION_MAX)
         memcpy(destination, filled[0], strlen(filled[0]) + 1);
-        rc = 0;
-    }
+    else
+        rc = is_long();
     template_free(filled);
     return rc;
 }
@@ -64,5 +73,5 @@ int node_destination_fill(char destination[DESTINATION_MAX],
 {
     if (fill_folder(destination, env) < 0 || fill_node(destination, node) < 0)
         return -1;
-    return step_dir_here(destination, DESTINATION_MAX);
+    return step_dir_here(destination, DESTINATION_MAX) < 0 ? is_long() : 0;
 }

@@ -11,8 +11,8 @@
 
 #include "pmix_bcast/bcast_message.h"
 
-/* Fill in what is written so, in place; env ends with NULL.  0, or -1 if there
- * is no memory or it gets too long. */
+/* Fill in what is written so, in place; env ends with NULL.  0, or -1 with
+ * errno: ENOMEM, or ENAMETOOLONG. */
 int node_destination_fill(char destination[DESTINATION_MAX],
                           const char *node,
                           char *const env[]);

@@ -17,8 +17,10 @@ int node_env_folders(FILE *out,
     const char *one;
 
     for (int i = 0; (one = strsep(&rest, ":")) != NULL; i++) {
-        if (strlen(one) >= sizeof path)
+        if (strlen(one) >= sizeof path) {
+            errno = ENAMETOOLONG;
             return -1;
+        }
         strcpy(path, one);
         if (path[0] && node_destination_fill(path, node, env) < 0)
             return -1;
@@ -51,17 +53,19 @@ char *node_env_fill(const uint8_t *lines,
     char *text = strndup((const char *)lines, len), *rest = text, *line;
     char *made = NULL;
     FILE *out = text ? open_memstream(&made, out_len) : NULL;
-    int rc = out ? 0 : -1, is_long = 0;
+    int rc = out ? 0 : -1, why = ENOMEM;
 
     while (rc == 0 && (line = strsep(&rest, "\n")) != NULL)
         if (line[0])
-            is_long = rc = fill_line(out, line, node, env);
+            rc = fill_line(out, line, node, env);
+    if (out && rc < 0)
+        why = errno;
     if (out && fclose(out) != 0)
         rc = -1;
     free(text);
     if (rc == 0)
         return made;
     free(made);
-    errno = is_long ? ENAMETOOLONG : ENOMEM;
+    errno = why;
     return NULL;
 }

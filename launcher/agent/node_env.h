@@ -12,7 +12,7 @@
 #include <stdio.h>
 
 /* Write the folders "a:b" as they are on this node; their text is cut up.  0, or
- * -1 if there is no memory or one gets too long. */
+ * -1 with errno: ENOMEM, or ENAMETOOLONG of one of them. */
 int node_env_folders(FILE *out,
                      char *folders,
                      const char *node,
