@@ -176,7 +176,7 @@ static double deviations_off(double rate, double begin, double end, int runs)
     random_init(&r, GENERATOR_LCG32, 3);
     for (int i = 0; i < runs; i++) {
         struct density *d = create();
-        double told, off;
+        double told, wrong;
 
         draw_walk(rate, &r);
         density_forget(d, 36);
@@ -189,9 +189,9 @@ static double deviations_off(double rate, double begin, double end, int runs)
         (void)density_fit(d);
         told =
             (density_before(d, end) - density_before(d, begin)) / (end - begin);
-        off = told - mean_over(walked, begin, end);
-        off /= density_deviation(d, begin, end) * told;
-        squares += off * off;
+        wrong = told - mean_over(walked, begin, end);
+        wrong /= density_deviation(d, begin, end) * told;
+        squares += wrong * wrong;
         density_destroy(d);
     }
     return sqrt(squares / runs);
