@@ -3,18 +3,17 @@
  * again, and when it is over. */
 #include "launcher/agent/front_link.h"
 #include "fault.h"
+#include "loop.h"
 #include "tap.h"
 
 #include <event2/event.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#define PATIENCE_S 20 /* for what follows within seconds */
-#define RANK       3
+#define RANK 3
 
 /* --- the front end ---------------------------------------------------------- */
 
-static struct event_base *base;
 static struct listener *listener;
 static struct channel *channel;
 static int turn_away;       /* so many more callers */
@@ -176,25 +175,9 @@ static void end(void)
     close_front_end();
 }
 
-static void on_late(evutil_socket_t fd, short what, void *arg)
-{
-    (void)fd;
-    (void)what;
-    *(int *)arg = 1;
-}
-
-/* Run the loop until *count is n. */
 static int reached(const int *count, int n)
 {
-    const struct timeval patience = {PATIENCE_S, 0};
-    int is_late = 0;
-    struct event *late = evtimer_new(base, on_late, &is_late);
-
-    if (!late || event_add(late, &patience) < 0)
-        bail("no memory");
-    while (*count < n && !is_late)
-        (void)event_base_loop(base, EVLOOP_ONCE);
-    event_free(late);
+    until(*count >= n);
     return *count == n;
 }
 

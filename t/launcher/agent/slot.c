@@ -2,15 +2,13 @@
 /* A slot with real commands and programs; the front end is this test. */
 #include "launcher/agent/slot.h"
 #include "fault.h"
+#include "loop.h"
 #include "tap.h"
 
 #include <event2/event.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define PATIENCE_S 20 /* for what follows within a moment */
-
-static struct event_base *base;
 static struct slot_common common;
 static struct slot *slot;
 static struct {
@@ -78,25 +76,9 @@ static void give(uint64_t id)
     slot_start(slot);
 }
 
-static void on_late(evutil_socket_t fd, short what, void *arg)
-{
-    (void)fd;
-    (void)what;
-    *(int *)arg = 1;
-}
-
-/* Run the loop until *count is n. */
 static int reached(const int *count, int n)
 {
-    const struct timeval patience = {PATIENCE_S, 0};
-    int is_late = 0;
-    struct event *late = evtimer_new(base, on_late, &is_late);
-
-    if (!late || event_add(late, &patience) < 0)
-        bail("no memory");
-    while (*count < n && !is_late)
-        (void)event_base_loop(base, EVLOOP_ONCE);
-    event_free(late);
+    until(*count >= n);
     return *count == n;
 }
 
