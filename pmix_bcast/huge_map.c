@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifndef MADV_COLLAPSE
@@ -15,6 +16,11 @@
 #define PAGE_SIZE_FILE "/sys/kernel/mm/transparent_hugepage/hpage_pmd_size"
 #define PAGE_MAX       (32u << 20) /* larger ones are for larger files */
 #define FAILURES_MAX   4u /* pages that were not to be had: memory is in pieces */
+/* Bytes a second from which the CPU may be what all wait for, and a huge page
+ * spares it.  Below the links are: there nobody is helped, and to clear 2 MiB in
+ * one piece is to pass nothing on meanwhile, 2 ms where a virtual machine has not
+ * touched that memory before. */
+#define RATE_MIN 50e6
 
 enum state { UNTRIED, IN_MAKING, HUGE_PAGE, ORDINARY };
 
@@ -22,6 +28,8 @@ struct huge_pages {
     pthread_mutex_t lock;
     pthread_cond_t made;
     unsigned failures;
+    size_t begun;    /* pages that something has come for */
+    double since;    /* when it did first */
     uint8_t state[]; /* enum state of each */
 };
 
@@ -112,6 +120,28 @@ static enum state make_page(const struct huge_map *m, size_t i)
                : ORDINARY;
 }
 
+/* Not clock.h's, which is of the main thread alone. */
+static double seconds(void)
+{
+    struct timespec t;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &t); /* fails for a bad id only */
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* With the lock, as the first byte of one more page comes: is it so fast?  Of the
+ * first page nothing is known. */
+static int is_fast(struct huge_pages *p, size_t page)
+{
+    double now = seconds();
+
+    if (p->begun++ == 0) {
+        p->since = now;
+        return 0;
+    }
+    return (double)(p->begun - 1) * (double)page >= RATE_MIN * (now - p->since);
+}
+
 /* By one thread; others wait for it.  Different pages are made at once. */
 static int is_huge_page(const struct huge_map *m, size_t i)
 {
@@ -121,7 +151,8 @@ static int is_huge_page(const struct huge_map *m, size_t i)
     (void)pthread_mutex_lock(&p->lock);
     while (p->state[i] == IN_MAKING)
         (void)pthread_cond_wait(&p->made, &p->lock);
-    if (p->state[i] == UNTRIED && p->failures >= FAILURES_MAX)
+    if (p->state[i] == UNTRIED
+        && (!is_fast(p, m->page) || p->failures >= FAILURES_MAX))
         p->state[i] = ORDINARY;
     if (p->state[i] == UNTRIED) {
         p->state[i] = IN_MAKING;

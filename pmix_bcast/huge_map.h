@@ -5,8 +5,8 @@
  *
  * A page of 4 KiB costs tmpfs nearly as much as the bytes in it.  madvise(2)'s
  * MADV_COLLAPSE (Linux 6.1) makes one page of 2 MiB of a part of a file, also
- * where the mount itself says huge=never.  Where the kernel has none to give the
- * bytes are written as to any file.
+ * where the mount itself says huge=never.  Where the kernel has none to give, or
+ * bytes come slowly, they are written as to any file.
  */
 #ifndef PMIX_BCAST_HUGE_MAP_H
 #define PMIX_BCAST_HUGE_MAP_H

@@ -88,10 +88,31 @@ static void test_across(void)
     uint8_t *across, *first;
 
     huge_map_open(&m, fd, BYTES);
-    across = huge_map_place(&m, PIECE, (2u << 20) - PIECE / 2);
-    first = huge_map_place(&m, PIECE, 0);
+    ok(!huge_map_place(&m, PIECE, 0),
+       "how fast the first page comes nobody knows");
+    across = huge_map_place(&m, PIECE, (4u << 20) - PIECE / 2);
+    first = huge_map_place(&m, PIECE, 2u << 20);
     ok(!across || (first && across == first + (2u << 20) - PIECE / 2),
        "a piece across two pages has a place in both");
+    huge_map_close(&m);
+    close(fd);
+}
+
+/* 2 MiB each 60 ms, where the links are what all wait for. */
+static void test_slow(void)
+{
+    int fd = make_file(NULL);
+    struct huge_map m;
+    unsigned placed = 0;
+
+    huge_map_open(&m, fd, BYTES);
+    for (size_t at = 0; at < BYTES; at += PIECE) {
+        if (at > 0 && at % (2u << 20) == 0)
+            (void)usleep(60000);
+        placed += put(&m, fd, at);
+    }
+    ok(placed == 0 && is_content(fd),
+       "what comes slowly is written to the file");
     huge_map_close(&m);
     close(fd);
 }
@@ -140,6 +161,7 @@ int main(void)
         content[i] = (uint8_t)(i * 31 + (i >> 8) + 1);
     test_memory_file();
     test_across();
+    test_slow();
     test_disk();
     test_none();
     return done();
