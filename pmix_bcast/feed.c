@@ -10,8 +10,8 @@
 #define GIVEN_MIN  8u
 #define GIVEN_PART 128u
 
-#define BUDGET_MIN (64u << 10)
-#define BUDGET_S   0.005 /* 64 KiB at 100 Mbit/s */
+#define BUDGET_MIN (128u << 10)
+#define BUDGET_S   0.01 /* 128 KiB at 100 Mbit/s; a busy CPU is late by ms */
 
 /* A node with something to relay is silent if it has said nothing for this
  * long and the time that it took for as many chunks so far. */
@@ -53,6 +53,7 @@ struct feed {
     uint32_t n_again, n_owned;
     double spared; /* bytes given again because a node is slow */
     double start, bytes_given, now;
+    uint64_t queued; /* for all nodes */
 };
 
 struct feed *feed_create(const struct plan *p, uint64_t random, double start)
@@ -97,9 +98,19 @@ static double rate(const struct feed *f)
     return passed > 0 ? f->bytes_given / passed : 0;
 }
 
+/* Bytes a second that have gone.  What was given and waits does not count: a
+ * budget that grows with what it lets in would grow without end. */
+static double rate_gone(const struct feed *f)
+{
+    double passed = f->now - f->start;
+    double gone = f->bytes_given - (double)f->queued;
+
+    return passed > 0 && gone > 0 ? gone / passed : 0;
+}
+
 uint64_t feed_budget(const struct feed *f)
 {
-    double budget = rate(f) * BUDGET_S;
+    double budget = rate_gone(f) * BUDGET_S;
 
     if (budget < BUDGET_MIN)
         budget = BUDGET_MIN;
@@ -259,6 +270,7 @@ void feed_lost(struct feed *f, uint32_t node)
         return;
     f->node[node].connected = 0;
     f->node[node].silent = 1;
+    feed_queued(f, node, 0);
     give_again(f, node);
 }
 
@@ -306,8 +318,10 @@ void feed_relayed(struct feed *f, uint32_t node, uint32_t chunk, double now)
 
 void feed_queued(struct feed *f, uint32_t node, uint64_t bytes)
 {
-    if (node < f->used)
-        f->node[node].queued = bytes;
+    if (node >= f->used)
+        return;
+    f->queued += bytes - f->node[node].queued;
+    f->node[node].queued = bytes;
 }
 
 uint64_t feed_waiting(const struct feed *f)

@@ -357,7 +357,7 @@ static void test_budget(void)
     struct feed_give g;
 
     stripes();
-    ok(feed_budget(feed) == 64 << 10, "at first 64 KiB may wait");
+    ok(feed_budget(feed) == 128 << 10, "at first 128 KiB may wait");
     for (uint32_t v = 0; v < NODES; v++)
         feed_queued(feed, v, 0);
     ok(feed_waiting(feed) == 0, "nothing waits");
@@ -377,8 +377,12 @@ static void test_budget(void)
     connect_all();
     for (int i = 0; i < 8; i++)
         (void)feed_next(feed, &g, 0.001 * i);
-    is_near((double)feed_budget(feed), 0.005 * (8 << 20) / 0.007, 1e5,
-            "then what the link carries in 5 ms");
+    is_near((double)feed_budget(feed), 0.01 * (8 << 20) / 0.007, 1e5,
+            "then what the link carries in 10 ms");
+    feed_queued(feed, 0, 2 << 20);
+    feed_queued(feed, 1, 2 << 20);
+    is_near((double)feed_budget(feed), 0.01 * (4 << 20) / 0.007, 1e5,
+            "of which what still waits is no part");
 }
 
 /* A node whose queue stands is passed over. */
