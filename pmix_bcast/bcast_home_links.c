@@ -73,22 +73,21 @@ static uint64_t in_kernel(const struct receiver *r)
     return n * least;
 }
 
-/* What waits, here and in the kernel, for each of them. */
-static void measure_queues(struct bcast_home *h)
+/* What waits, here and in the kernel, for one of them. */
+static void measure_queue(struct bcast_home *h, uint32_t v)
 {
-    for (uint32_t v = 0; v < plan_used(&h->plan); v++) {
-        const struct receiver *r = &h->node[v];
+    const struct receiver *r = &h->node[v];
 
-        if (is_connected(r))
-            feed_queued(h->feed, v, r->queued + in_kernel(r));
-    }
+    if (is_connected(r))
+        feed_queued(h->feed, v, r->queued + in_kernel(r));
 }
 
 void bcast_home_give(struct bcast_home *h)
 {
     struct feed_give g;
 
-    measure_queues(h);
+    for (uint32_t v = 0; v < plan_used(&h->plan); v++)
+        measure_queue(h, v);
     while (!h->over && feed_waiting(h->feed) < feed_budget(h->feed)
            && feed_next(h->feed, &g, clock_s())) {
         if (make_tag(h, g.chunk) < 0)
@@ -97,7 +96,7 @@ void bcast_home_give(struct bcast_home *h)
             (void)es_no_memory(&h->err);
             bcast_home_end(h);
         }
-        measure_queues(h);
+        measure_queue(h, g.node);
     }
 }
 

@@ -198,8 +198,9 @@ static void account(struct link *l, size_t n)
 }
 
 /* The rest of the chunk, if there is one due, and what is due of in: its tag,
- * or, as then it is all that has to be kept apart, the next head. */
-static ssize_t read_some(struct link *l)
+ * or, as then it is all that has to be kept apart, the next head: of all of it as
+ * much as has come. */
+static ssize_t read_some(struct link *l, size_t *all)
 {
     size_t want = l->in_bytes ? (l->tail > 0 ? l->tail : LINK_HEAD) : due(l);
     struct iovec to[2];
@@ -211,6 +212,7 @@ static ssize_t read_some(struct link *l)
     }
     to[n].iov_base = l->in + l->in_len;
     to[n++].iov_len = want - l->in_len;
+    *all = to[0].iov_len + (n > 1 ? to[1].iov_len : 0);
     return readv(l->fd, to, n);
 }
 
@@ -245,13 +247,17 @@ int link_is_taking(const struct link *l, uint32_t chunk)
 void link_on_readable(evutil_socket_t fd, short what, void *arg)
 {
     struct link *l = arg;
-    size_t turn = 0;
+    size_t turn = 0, all = 0;
+    ssize_t n = 0;
 
     (void)fd;
     (void)what;
     l->busy++;
-    while (l->stage != DEAD && !l->held && !l->is_aside && turn < TURN_BYTES) {
-        ssize_t n = read_some(l);
+    /* Less than there was room for is all that has come: the loop says when there
+     * is more. */
+    while (l->stage != DEAD && !l->held && !l->is_aside && turn < TURN_BYTES
+           && n >= (ssize_t)all) {
+        n = read_some(l, &all);
 
         if (n > 0) {
             turn += (size_t)n;
