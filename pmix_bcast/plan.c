@@ -8,10 +8,13 @@
 #define STRIPES 4u
 
 /* A chunk costs each link's start-up once per node of the first layer, or per
- * layer of a deep tree, and each chunk costs messages: 500 chunks were the best in
- * simulations up to MESH_MAX nodes, 800 above: 16,512 nodes take 1.071 times the
- * limit, with 500 chunks 1.087. */
-#define CHUNKS_WANTED 500u
+ * layer of a deep tree, and each chunk costs messages and a packet that is not full:
+ * 440 chunks are the best up to MESH_MAX nodes, of the few that wait for few others
+ * 256, and 800 above: 16,512 nodes take 1.071 times the limit, with 500 chunks
+ * 1.087. */
+#define FEW           4u /* nodes */
+#define CHUNKS_FEW    256u
+#define CHUNKS_WANTED 440u
 #define CHUNKS_DEEP   800u
 #define CHUNK_LOW     (8u << 10)
 #define CHUNK_HIGH    (32u << 10)
@@ -29,10 +32,16 @@
  * the first layer has fewer. */
 #define USED_MIN 32u
 
+static uint32_t chunks_wanted(uint32_t nodes)
+{
+    if (nodes > MESH_MAX)
+        return CHUNKS_DEEP;
+    return nodes <= FEW ? CHUNKS_FEW : CHUNKS_WANTED;
+}
+
 static uint32_t choose_chunk(const struct plan_wish *w)
 {
-    uint64_t chunk =
-        w->bytes / (w->nodes <= MESH_MAX ? CHUNKS_WANTED : CHUNKS_DEEP);
+    uint64_t chunk = w->bytes / chunks_wanted(w->nodes);
     uint64_t high = TOGETHER_MAX / w->branches;
 
     if (high < CHUNK_HIGH)

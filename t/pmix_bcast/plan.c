@@ -139,8 +139,10 @@ static void test_choices(void)
 {
     struct plan p = make(PLAN_STRIPES, 8, 0, 12500000, 0);
 
-    ok(p.branches == 8 && p.chunk == 24 * 1024 && p.taper == 4096,
-       "12.5 MB to 8 nodes: 8 stripes, chunks of 24 KiB down to 4");
+    ok(p.branches == 8 && p.chunk == 28 * 1024 && p.taper == 4096,
+       "12.5 MB to 8 nodes: 8 stripes, chunks of 28 KiB down to 4");
+    p = make(PLAN_STRIPES, 4, 0, 12500000, 0);
+    is_int(p.chunk, 48 * 1024, "to the few of 4: of 48 KiB");
     p = make(PLAN_STRIPES, 16512, 0, 50000000, 0);
     is_int(p.branches, 4, "to 16,512 nodes: 4 stripes");
     p = make(PLAN_STRIPES, 8, 0, 1, 0);
