@@ -195,7 +195,7 @@ static double at_once(const struct sizing *s,
 {
     struct cost_terms t = terms_of(s);
     double speed = cost_speed(s->cost, node), span = t.each * work / speed;
-    double start = t.wait + t.burn / speed, noise;
+    double start = t.wait + t.burn / speed, spread, off;
 
     if (!cost_is_known(s->cost))
         return s->first[node];
@@ -203,8 +203,10 @@ static double at_once(const struct sizing *s,
         late = 0;
     if (!(span > late))
         return 0;
-    noise = hypot(cost_spread(s->cost, node), deviation(s, from, work));
-    return 1 - (late + held_back(s, node, span - late, noise)) / span;
+    spread = cost_spread(s->cost, node);
+    off = deviation(s, from, work);
+    off = sqrt(spread * spread + off * off);
+    return 1 - (late + held_back(s, node, span - late, off)) / span;
 }
 
 static uint64_t to_grains(const struct sizing *s, double units)
