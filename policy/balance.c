@@ -383,7 +383,7 @@ static int finish(struct balance *s, size_t node, struct balance_frame *f)
         begin(s, node, fmax(now, w->hand[0].begun));
     }
     dispatch_answered(s->dispatch, done.id, now,
-                      s->setup.record ? done.seconds : now - begun);
+                      s->setup.record ? done.seconds : now - begun, 0);
     if (take_all(s, dispatch_feed_node(s->dispatch, node, now), f) < 0)
         return -1;
     return look_again(s, now, f);

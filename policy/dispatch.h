@@ -80,6 +80,7 @@ struct dispatch_piece {
     double sent;
     double back;    /* its answer, or when it was beaten; 0: none yet */
     double seconds; /* that the command ran, as it was told with the answer */
+    double cpu;     /* likewise, its CPU time; 0: not known */
 };
 
 enum standing {
@@ -244,10 +245,8 @@ const struct dispatch_piece *dispatch_find(const struct dispatch *d,
 const struct dispatch_piece *dispatch_twin(const struct dispatch *d,
                                            const struct dispatch_piece *p);
 /* A piece that was found has come back, well ... */
-void dispatch_answered(struct dispatch *d,
-                       uint64_t id,
-                       double now,
-                       double seconds);
+void dispatch_answered(
+    struct dispatch *d, uint64_t id, double now, double seconds, double cpu);
 /* ... or not: by the rule its units are in the pool, whole or in two, or left
  * out. */
 void dispatch_failed(struct dispatch *d,

@@ -346,16 +346,15 @@ static void give_up_twin(struct dispatch *d, const struct dispatch_piece *p)
     dispatch_take_back(d, twin, PIECE_VOID, p->back);
 }
 
-void dispatch_answered(struct dispatch *d,
-                       uint64_t id,
-                       double now,
-                       double seconds)
+void dispatch_answered(
+    struct dispatch *d, uint64_t id, double now, double seconds, double cpu)
 {
     struct dispatch_piece *p = dispatch_piece_of(d, id);
     double begun = d->node[p->node].begun;
 
     p->back = now;
     p->seconds = seconds;
+    p->cpu = cpu;
     dispatch_take_back(d, p, PIECE_DONE, now);
     if (dispatch_twin(d, p))
         give_up_twin(d, p);

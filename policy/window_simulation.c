@@ -183,7 +183,7 @@ static int finish(struct simulation *s, size_t node)
     if (w->n > 0)
         begin(s, node, fmax(s->now, w->hand[0].begun));
     dispatch_answered(s->dispatch[done.place], done.id,
-                      s->now - s->window.place[done.place].start, seconds);
+                      s->now - s->window.place[done.place].start, seconds, 0);
     tell_others(s, node, done.place);
     return window_feed_node(&s->window, node, s->now, &s->to);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/agent/slot_send.h"
 
+#include <math.h>
 #include <string.h>
 
 static void send_message(const struct slot_common *c,
@@ -35,6 +36,7 @@ void slot_send_done(const struct slot_common *c,
         .signal = (uint32_t)end->signal,
         .exec_errno = (uint32_t)end->exec_errno,
         .elapsed_ns = (uint64_t)end->elapsed_ns,
+        .cpu_ns = (uint64_t)(fmax(end->cpu_s, 0) * 1e9),
         .err_dropped = end->err_dropped,
         .err = (const uint8_t *)end->err_tail,
         .err_len = end->err_len,

@@ -141,7 +141,8 @@ struct piece *distribution_done(struct distribution *d,
         forbid_overlap(d, node);
     }
     if (is_done)
-        dispatch_answered(w->in->dispatch, m->id, at, seconds);
+        dispatch_answered(w->in->dispatch, m->id, at, seconds,
+                          seconds_of((int64_t)m->cpu_ns));
     else
         dispatch_failed(w->in->dispatch, m->id, at, seconds);
     p = distribution_renew(w, m->id);

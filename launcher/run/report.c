@@ -67,6 +67,8 @@ static json_t *slice_json(const struct distribution *d,
     if (slots_of(slots, slots->node[part->node]) > 1)
         slice = json_member(slice, "slot",
                             json_integer(slots_number(slots, part->node)));
+    if (part->cpu > 0)
+        slice = json_member(slice, "cpu", json_real(part->cpu));
     if (is_done != (p->status == 0)) /* as --ok-status says */
         slice = json_member(slice, "ok", json_boolean(is_done));
     if (p->signal)

@@ -361,7 +361,8 @@ struct msg_output { /* and INPUT */
 struct msg_done {
     uint64_t id;
     uint32_t status, signal, exec_errno;
-    uint64_t elapsed_ns, err_dropped;
+    uint64_t elapsed_ns, cpu_ns; /* cpu_ns: CPU time; 0: not known */
+    uint64_t err_dropped;
     const uint8_t *err;
     size_t err_len;
 };

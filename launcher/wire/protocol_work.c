@@ -236,6 +236,7 @@ void msg_write_done(struct writer *w, const struct msg_done *m)
     write_u32(w, m->signal);
     write_u32(w, m->exec_errno);
     write_u64(w, m->elapsed_ns);
+    write_u64(w, m->cpu_ns);
     write_u64(w, m->err_dropped);
     write_blob(w, m->err, m->err_len);
 }
@@ -249,9 +250,10 @@ int msg_read_done(struct msg_done *m, const uint8_t *body, size_t len)
     m->signal = read_u32(&r);
     m->exec_errno = read_u32(&r);
     m->elapsed_ns = read_u64(&r);
+    m->cpu_ns = read_u64(&r);
     m->err_dropped = read_u64(&r);
     m->err = read_blob(&r, &m->err_len);
-    if (m->status > 255 || m->elapsed_ns > INT64_MAX)
+    if (m->status > 255 || m->elapsed_ns > INT64_MAX || m->cpu_ns > INT64_MAX)
         r.bad = 1;
     return finish(&r, m, sizeof *m);
 }

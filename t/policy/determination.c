@@ -150,7 +150,7 @@ static void happen(struct dispatch *d, const struct done *p)
     if (p->state == PIECE_VOID)
         lose(d, p->node);
     else
-        dispatch_answered(d, piece->id, p->back, p->seconds);
+        dispatch_answered(d, piece->id, p->back, p->seconds, 0);
     if (dispatch_feed(d, p->back) < 0)
         bail("nobody is fed");
 }
@@ -253,8 +253,8 @@ static void test_ahead(void)
     dispatch_elsewhere(d, 1, 0, 3);
     if (dispatch_hand(d, 1, 3) < 0)
         bail("cannot feed");
-    dispatch_answered(d, dispatch_current(d, 0)->id, 2, 2);
-    dispatch_answered(d, dispatch_current(d, 1)->id, 5, 2);
+    dispatch_answered(d, dispatch_current(d, 0)->id, 2, 2, 0);
+    dispatch_answered(d, dispatch_current(d, 1)->id, 5, 2, 0);
     determination_weigh(&t, d, &rule);
     ok(t.completion[0].seconds == 2 && t.completion[1].seconds == 2 && !t.over,
        "its time counts from when it began, so both are as fast");

@@ -324,7 +324,7 @@ static int happen(enum happening h, size_t node)
     switch (h) {
     case ANSWER:
         frees_two = dispatch_twin(run.d, p) != NULL;
-        dispatch_answered(run.d, p->id, run.now, 0.5);
+        dispatch_answered(run.d, p->id, run.now, 0.5, 0);
         return feed(frees_two ? SIZE_MAX : node);
     case FAIL:
         dispatch_failed(run.d, p->id, run.now, 0.5);
@@ -1114,8 +1114,8 @@ static void test_failed_bundle(void)
     ok(dispatch_pool(run.d)->batch[0].units.begin == 0
            && dispatch_pool(run.d)->batch[0].failures == 1,
        "which is not that one");
-    dispatch_answered(run.d, 1, 2, 1);
-    dispatch_answered(run.d, 3, 2, 1);
+    dispatch_answered(run.d, 1, 2, 1, 0);
+    dispatch_answered(run.d, 3, 2, 1, 0);
     dispatch_feed_node(run.d, 1, 2);
     ok(dispatch_node(run.d, 1)->out == 2
            && dispatch_piece(run.d, dispatch_pieces(run.d) - 2)->units.begin
@@ -1222,11 +1222,11 @@ static void test_policy_hears(void)
         bail("no memory");
     ok(heard.context == 20 && heard.frame == 20 && heard.rest == 8,
        "a bundle policy hears of the frame, and of what is left, in grains");
-    dispatch_answered(d, 0, 3, 2);
+    dispatch_answered(d, 0, 3, 2, 0);
     ok(heard.tasks == 4 && fabs(heard.time_ns - 3e9) < 1,
        "of a result, and the time that it took");
     dispatch_feed_node(d, 0, 3);
-    dispatch_answered(d, 2, 5, 1);
+    dispatch_answered(d, 2, 5, 1, 0);
     ok(fabs(heard.time_ns - 2e9) < 1,
        "which for the next one begins with the answer before");
     dispatch_retire(d, 1, 5);
@@ -1254,7 +1254,7 @@ static void test_begun(void)
 
     begin_with(&setup);
     n = dispatch_node(run.d, 0);
-    dispatch_answered(run.d, sent_to(0)->id, 2, 2);
+    dispatch_answered(run.d, sent_to(0)->id, 2, 2, 0);
     ok(n->out == 0 && !(dispatch_tail(run.d, 4)[0].since > 0)
            && dispatch_tail(run.d, 4)[1].since > 3,
        "a node is idle, the other is at work for 4 s");
@@ -1287,7 +1287,7 @@ static void test_meter(void)
     is_near(t[0].speed, 6, 1e-12, "it was stopped for 1.5 s of them");
     dispatch_moved(run.d, 0, 5, 2);
     ok(dispatch_node(run.d, 0)->begun <= 2, "at most until now");
-    dispatch_answered(run.d, sent_to(0)->id, 3, 0);
+    dispatch_answered(run.d, sent_to(0)->id, 3, 0, 0);
     is_near(dispatch_node(run.d, 0)->speed, 0, 0,
             "a command that took no time tells no speed");
     end_run();
@@ -1312,7 +1312,7 @@ static uint64_t taken_over(double first, double second)
 
         if (!p)
             bail("node 0 has nothing");
-        dispatch_answered(run.d, p->id, now[i], 0.1);
+        dispatch_answered(run.d, p->id, now[i], 0.1, 0);
         if (dispatch_feed_node(run.d, 0, now[i]) < 0)
             bail("no memory");
     }
@@ -1392,7 +1392,7 @@ static void test_one_by_one(void)
     for (size_t i = 1; i < MANY; i++) {
         p = dispatch_current(d, i);
         if (p)
-            dispatch_answered(d, p->id, now, now);
+            dispatch_answered(d, p->id, now, now, 0);
         failed |= dispatch_feed_node(d, i, now);
         waited |= dispatch_wants_look(d);
         now += 1e-6;

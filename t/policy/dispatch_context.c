@@ -39,7 +39,7 @@ int main(void)
     p = dispatch_next(d);
     is_int(bundles_max(state, p->node), 100, "who has one goes by that");
     is_int((intmax_t)(p->units.end - p->units.begin), 100, "ten tasks first");
-    dispatch_answered(d, p->id, 2.5, 2);
+    dispatch_answered(d, p->id, 2.5, 2, 0);
     is_int(bundles_size(state, 0) > bundles_size(state, 1), 1,
            "a round trip of 2.5 s is faster than the second a task of JPPF");
     free(state);

@@ -50,7 +50,7 @@ static double work(double now, double end, double *late)
             return now;
         now = fmax(now, first_back);
         *late = fmax(*late, now - end);
-        dispatch_answered(d, first->id, now, first_back - first->sent);
+        dispatch_answered(d, first->id, now, first_back - first->sent, 0);
     }
     bail("no memory");
 }

@@ -43,7 +43,7 @@ static void answer(size_t node, double now, int well)
     if (!p)
         bail("no piece");
     if (well)
-        dispatch_answered(d, p->id, now, 1);
+        dispatch_answered(d, p->id, now, 1, 0);
     else
         dispatch_failed(d, p->id, now, 1);
 }

@@ -84,7 +84,7 @@ static void test_time(void)
     is_int((long)fed(0, 0.99), 1, "nor while the first works");
     is_int((long)fed(0, 1.01), 2, "but a start-up before its end");
     is_int((long)fed(0, 1.9), 2, "and no third one");
-    dispatch_answered(d, first_of(0), 2, 2);
+    dispatch_answered(d, first_of(0), 2, 2, 0);
     is_near(dispatch_node(d, 0)->begun, 1.01, 1e-9,
             "the second was begun when it was sent");
     is_int((long)fed(0, 2), 1, "and works alone");

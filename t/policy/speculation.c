@@ -32,7 +32,7 @@ static void begin(const double speed[NODES], int is_known, double until)
         || dispatch_feed(d, 0) < 0)
         bail("no memory");
     for (size_t i = 1; i < NODES && until > 0; i++)
-        dispatch_answered(d, dispatch_current(d, i)->id, until, until);
+        dispatch_answered(d, dispatch_current(d, i)->id, until, until, 0);
     while (dispatch_next(d))
         ;
 }
@@ -150,7 +150,7 @@ static void test_answers(int first)
     uint64_t id[2];
 
     begin_two(id);
-    dispatch_answered(d, id[first], 20, first == 0 ? 20 : 5);
+    dispatch_answered(d, id[first], 20, first == 0 ? 20 : 5, 0);
     loser = dispatch_piece(d, (size_t)id[!first]);
     ok(dispatch_left(d) == 0
            && dispatch_piece(d, (size_t)id[first])->state == PIECE_DONE
@@ -175,7 +175,7 @@ static void test_learned(void)
     p = copy_at(15);
     if (!p)
         bail("no copy");
-    dispatch_answered(d, p->id, 25, 10);
+    dispatch_answered(d, p->id, 25, 10, 0);
     ok(cost_seconds(cost, 0, 10) > 1.5 * cost_seconds(cost, 1, 10),
        "a node that is beaten is slow: %.1f s, for the others' %.1f",
        cost_seconds(cost, 0, 10), cost_seconds(cost, 1, 10));
@@ -184,7 +184,7 @@ static void test_learned(void)
     p = copy_at(15);
     if (!p)
         bail("no copy");
-    dispatch_answered(d, p->twin, 16, 16);
+    dispatch_answered(d, p->twin, 16, 16, 0);
     ok(cost_seconds(cost, 1, 10) < 12, "but not one whose copy had just begun");
     end();
 }

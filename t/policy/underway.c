@@ -34,7 +34,7 @@ int main(void)
     is_near(underway_units(d, 0.5), 0, 1e-9, "while it starts: nothing");
     is_near(underway_units(d, 6), 100, 1e-6, "then what was to be expected");
     is_near(underway_units(d, 100), 190, 1e-6, "all but the last is not done");
-    dispatch_answered(d, p->id, 11, 11);
+    dispatch_answered(d, p->id, 11, 11, 0);
     is_near(underway_units(d, 11), 95, 1e-6, "what is back is not underway");
     dispatch_destroy(d);
     cost_destroy(cost);

@@ -74,7 +74,7 @@ static void answer(size_t place, double now)
     struct dispatch_piece p = last[place];
 
     dispatch_answered(dispatch[place], p.id, now - frame[place].start,
-                      now - frame[place].start - p.sent);
+                      now - frame[place].start - p.sent, 0);
     if (window_feed_node(&w, p.node, now, &to) < 0)
         bail("cannot feed");
 }

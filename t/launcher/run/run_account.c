@@ -66,7 +66,7 @@ static double run_frame(uint64_t units)
         for (size_t i = 1; i < n; i++)
             first = out[i].back < first->back ? &out[i] : first;
         now = first->back;
-        dispatch_answered(d, first->id, now, first->seconds);
+        dispatch_answered(d, first->id, now, first->seconds, 0);
         *first = out[--n];
         if (dispatch_left(d) > 0 && dispatch_feed(d, now) < 0)
             bail("no memory");

@@ -226,8 +226,8 @@ static void write_sound_work(enum which k, struct writer *w)
 {
     struct msg_run run = {9, 2, 10, UINT64_MAX, 3, "a label", "render"};
     struct msg_output output = {9, (const uint8_t *)"\0\xff", 2};
-    struct msg_done d = {9, 3, 0, 2, 1000, 1u << 20, (const uint8_t *)"why\n",
-                         4};
+    struct msg_done d = {
+        9, 3, 0, 2, 1000, 700, 1u << 20, (const uint8_t *)"why\n", 4};
     struct msg_put put = {"17.2", "metrics.json", (const uint8_t *)"{}", 2};
     const struct msg_command command = {.dir = "/work",
                                         .persistent = 1,
@@ -528,8 +528,8 @@ static void test_values_of_agents(void)
     msg_read_done(&m.done, w.buf, w.len);
     ok(m.done.id == 9 && m.done.status == 3 && m.done.signal == 0
            && m.done.exec_errno == 2 && m.done.elapsed_ns == 1000
-           && m.done.err_dropped == 1u << 20 && m.done.err_len == 4
-           && memcmp(m.done.err, "why\n", 4) == 0,
+           && m.done.cpu_ns == 700 && m.done.err_dropped == 1u << 20
+           && m.done.err_len == 4 && memcmp(m.done.err, "why\n", 4) == 0,
        "the end of a command comes back");
     writer_clear(&w);
 }
@@ -1025,9 +1025,13 @@ static void test_bad_slices(void)
     d = (struct msg_done){.elapsed_ns = (uint64_t)INT64_MAX + 1};
     msg_write_done(&w, &d);
     refused(DONE, &w, "a time over 2^63 ns");
-    d = (struct msg_done){.status = 255, .elapsed_ns = INT64_MAX};
+    d = (struct msg_done){.cpu_ns = (uint64_t)INT64_MAX + 1};
     msg_write_done(&w, &d);
-    accepted(DONE, &w, "the largest of both is taken");
+    refused(DONE, &w, "a CPU time over 2^63 ns");
+    d = (struct msg_done){
+        .status = 255, .elapsed_ns = INT64_MAX, .cpu_ns = INT64_MAX};
+    msg_write_done(&w, &d);
+    accepted(DONE, &w, "the largest of all is taken");
 }
 
 static void test_bad_probes(void)
