@@ -23,6 +23,7 @@ struct hand { /* a piece that a worker has */
     double work;    /* in mean units */
     double begun;   /* at the earliest */
     double seconds; /* that it takes, of a real one; else not yet known */
+    double cpu;     /* likewise; else none tells it */
     double back;    /* likewise */
 };
 
@@ -283,6 +284,7 @@ static int is_recorded(struct balance *s,
         return 0;
     h->back = was->back;
     h->seconds = was->seconds;
+    h->cpu = was->cpu;
     return 1;
 }
 
@@ -383,7 +385,7 @@ static int finish(struct balance *s, size_t node, struct balance_frame *f)
         begin(s, node, fmax(now, w->hand[0].begun));
     }
     dispatch_answered(s->dispatch, done.id, now,
-                      s->setup.record ? done.seconds : now - begun, 0);
+                      s->setup.record ? done.seconds : now - begun, done.cpu);
     if (take_all(s, dispatch_feed_node(s->dispatch, node, now), f) < 0)
         return -1;
     return look_again(s, now, f);

@@ -39,6 +39,7 @@ struct balance_piece {
     struct slice units;
     double sent, back;
     double seconds; /* that its command ran */
+    double cpu;     /* its CPU time; 0: not known */
 };
 
 /* A real frame without losses or failures. */

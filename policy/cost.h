@@ -14,9 +14,12 @@
  * (cost_fit.h), none below 0, and each speed as near to what it was believed to
  * be as that is sure; a term that does not earn its place is left out, and
  * errors that are far off count for less.  The density is fitted in turn with
- * them.  The noise is the median absolute deviation of successive pieces of a
- * node.  A node without a piece has the speed that it was believed to have, or
- * that of the others of its group (the slots of a node).
+ * them.  Where pieces tell their CPU time, that says first what a start waits
+ * and how fast nodes are (cost_cpu.h), and what pieces of units that nobody had
+ * seen were off by counts as noise.  Else the noise is the median absolute
+ * deviation of successive pieces of a node.  A node without a piece has the
+ * speed that it was believed to have, or that of the others of its group (the
+ * slots of a node).
  *
  * Pure but for allocation in cost_create().
  */
@@ -54,11 +57,13 @@ void cost_expect(struct cost *c, const struct cost_terms *terms, double noise);
 /* A node is another than before: what it did is forgotten. */
 void cost_forget(struct cost *c, size_t node);
 
-/* A piece has come back well.  O(1). */
+/* A piece has come back well.  cpu: its seconds of CPU time; 0: not known.
+ * O(1). */
 void cost_add(struct cost *c,
               size_t node,
               const struct cost_part *part,
-              double seconds);
+              double seconds,
+              double cpu);
 /* The work of a part, of which the frame's mean unit has 1.  O(1). */
 double cost_work(const struct cost *c, const struct cost_part *part);
 /* How far that may be off, as a standard deviation; relative.  O(1). */

@@ -257,6 +257,12 @@ static void hold_terms(const struct cost_problem *p,
                        const struct cost_guess *g,
                        struct sums *s)
 {
+    double off = p->cpu.wait_off;
+
+    if (off > 0) {
+        s->m[COST_WAIT][COST_WAIT] += 1 / (off * off);
+        s->y[COST_WAIT] += p->cpu.wait / (off * off);
+    }
     for (int i = 0; i < COST_TERMS; i++) {
         double loose = term_loose(p, g, i), hold;
 
@@ -341,7 +347,9 @@ static double node_misfit(const struct cost_problem *p,
 
 void cost_weigh(const struct cost_problem *p, struct cost_guess *g)
 {
-    g->misfit = 0;
+    double off = p->cpu.wait_off;
+
+    g->misfit = off > 0 ? pow((g->term[COST_WAIT] - p->cpu.wait) / off, 2) : 0;
     for (size_t group = 0; group < p->groups; group += p->stride) {
         double hold = group_hold(p, g, group);
 

@@ -22,29 +22,8 @@
 #define POLICY_COST_FIT_H
 
 #include "policy/cost.h"
-
-#define COST_PIECES 10 /* of a node are remembered */
-
-enum cost_column { COST_WAIT, COST_BURN, COST_EACH, COST_TERMS };
-
-struct cost_piece {
-    struct cost_part part;
-    double work; /* as the density has it now */
-    double seconds;
-    double weight;     /* 1: as new as can be */
-    uint64_t own, all; /* how many had come before, of its node and of all */
-};
-
-struct cost_node {
-    struct cost_piece piece[COST_PIECES]; /* in the order of coming */
-    size_t n;
-    uint64_t added;
-    double believed; /* speed, before any piece */
-    double loose;    /* how far ln(speed) may be from that */
-    int is_trusted;  /* its last piece counts, however far off */
-    /* its rows of the normal equations */
-    double row[COST_TERMS + 1], diagonal, right;
-};
+#include "policy/cost_cpu.h"
+#include "policy/cost_node.h"
 
 /* What explains the pieces. */
 struct cost_guess {
@@ -64,6 +43,7 @@ struct cost_problem {
     double noise;
     double believed[COST_TERMS]; /* 0: nothing is believed of a term */
     double loose;                /* relative deviation from those */
+    struct cost_cpu cpu; /* its wait is believed besides, if it is known */
 };
 
 double cost_node_speed(const struct cost_problem *p,

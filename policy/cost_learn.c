@@ -13,9 +13,6 @@
 /* The last fit is believed in once there were so many pieces a node: fits to
  * the first few are guesses. */
 #define FIT_PIECES 4
-/* After all has changed. */
-#define CHANGE_LOOSE 0.7
-
 /* What was expected of the noise is as sure as so many pieces would make it. */
 #define NOISE_WEIGHT 4
 /* A model is no better than that. */
@@ -36,35 +33,27 @@
 /* Work is at least this part of what pieces take. */
 #define EACH_LEAST 0.05
 
-/* Errors of so many deviations, twice in a row at a node or once at most of
- * them, are a change. */
-#define CHANGED     4
-#define RATIO_MOST  1e6 /* of a speed to what was told */
-#define NODES_LEAST 3   /* that can tell that all have changed */
 /* What older pieces count for beside one that says a node is slow. */
 #define DOUBTED 0.15
 
-static void guess_copy(struct cost_guess *to,
-                       const struct cost_guess *from,
-                       const struct cost *c)
-{
-    memcpy(to->term, from->term, sizeof to->term);
-    memcpy(to->group, from->group, c->problem.groups * sizeof *to->group);
-    memcpy(to->own, from->own, c->problem.nodes * sizeof *to->own);
-    to->misfit = from->misfit;
-}
+/* How far what a node does with its CPU time may be off at least; as ln(). */
+#define RATE_LOOSE 0.02
+/* What a piece was off by when it came counts as so much of a deviation: most of
+ * that was learned from it. */
+#define SURPRISE 0.3
 
 /* --- age ----------------------------------------------------------------- */
 
 /* What nobody has seen for so long may be as it was told. */
-static void drop_old(struct cost *c, struct cost_node *n, double told)
+static void drop_old(struct cost *c, struct cost_node *n)
 {
     uint64_t most = (uint64_t)AGE_MOST * c->problem.nodes;
 
     if (n->n == 0 || c->added - n->piece[n->n - 1].all <= most)
         return;
     n->n = 0;
-    n->believed = told;
+    n->believed = n->told;
+    n->loose = n->told_loose;
 }
 
 /* Age is in pieces of a node, its own or what is one for each of all. */
@@ -73,7 +62,7 @@ static void weigh_by_age(struct cost *c)
     for (size_t i = 0; i < c->problem.nodes; i++) {
         struct cost_node *n = &c->problem.node[i];
 
-        drop_old(c, n, c->told[i]);
+        drop_old(c, n);
         for (size_t k = 0; k < n->n; k++) {
             struct cost_piece *p = &n->piece[k];
             double own = (double)(n->added - 1 - p->own);
@@ -90,13 +79,14 @@ static void weigh_by_age(struct cost *c)
 /* --- fitting -------------------------------------------------------------- */
 
 /* The least that a term must improve the fit by, in deviations squared, as the
- * Bayesian information criterion has it; one that was there needs less. */
+ * Bayesian information criterion has it; one that was there needs less, and a
+ * wait that CPU time tells nothing. */
 static double price_of(const struct cost *c, unsigned mask, double pieces)
 {
     double price = 0;
 
     for (int i = 0; i < COST_EACH; i++)
-        if (mask >> i & 1)
+        if (mask >> i & 1 && !(i == COST_WAIT && c->problem.cpu.wait_off > 0))
             price += c->problem.believed[i] > 0 ? 0.5 : fmax(1, log(pieces));
     return price;
 }
@@ -130,7 +120,7 @@ static void fit_terms(struct cost *c, int is_new)
     for (size_t m = 0; m < COST_RIVALS; m++)
         c->rival[m].misfit = (double)INFINITY;
     for (size_t m = 0; m < sizeof masks / sizeof masks[0]; m++) {
-        guess_copy(&c->trial, &c->now, c);
+        cost_guess_copy(&c->trial, &c->now, c);
         for (int i = 0; i < COST_EACH; i++)
             if (!(masks[m] >> i & 1))
                 c->trial.term[i] = 0;
@@ -194,11 +184,11 @@ static double deviation(double difference[], size_t n)
 }
 
 /* From what successive pieces of a node differ by: so neither its speed nor
- * what drifts slowly is in it. */
-static void fit_noise(struct cost *c)
+ * what drifts slowly is in it.  Variance, and of how many. */
+static double variance_left(struct cost *c, double *of)
 {
     size_t n = 0;
-    double before = c->noise_before * c->noise_before, found;
+    double found;
 
     for (size_t i = 0; i < c->problem.nodes; i++) {
         const struct cost_node *node = &c->problem.node[i];
@@ -207,139 +197,41 @@ static void fit_noise(struct cost *c)
             c->scratch[n++] = fabs(cost_off(c, i, &node->piece[k])
                                    - cost_off(c, i, &node->piece[k - 1]));
     }
-    if (n == 0)
-        return;
-    found = deviation(c->scratch, n);
-    found = sqrt((NOISE_WEIGHT * before + (double)n * found * found)
-                 / (double)(NOISE_WEIGHT + n));
-    c->noise = fmin(fmax(found, NOISE_LEAST), NOISE_MOST);
+    *of = (double)n;
+    found = n > 0 ? deviation(c->scratch, n) : 0;
+    return found * found;
 }
 
-/* --- changes -------------------------------------------------------------- */
-
-/* In deviations; above 0 is slower than the others say. */
-static double error_of(const struct cost *c, size_t i, size_t k)
+/* From what pieces were off by when they came, as they say it. */
+static double variance_told(const struct cost *c, double *of)
 {
-    const struct cost_piece *p = &c->problem.node[i].piece[k];
+    double sum = 0;
 
-    return cost_error(&c->problem, p, cost_predict_now(c, i, p->work));
-}
-
-/* Of a node's last pieces, how many are off by more than `most` in a direction,
- * 1: slower, or -1. */
-static size_t last_off(const struct cost *c, size_t i, double sign, double most)
-{
-    size_t n = c->problem.node[i].n, off = 0;
-
-    while (off < n && sign * error_of(c, i, n - 1 - off) > most)
-        off++;
-    return off;
-}
-
-static void keep_last(struct cost_node *n, size_t keep)
-{
-    cost_drop(n, 0, n->n - keep);
-}
-
-/* A node's speed by its last piece, against what it was. */
-static double last_ratio(const struct cost *c, size_t i)
-{
-    const struct cost_node *n = &c->problem.node[i];
-    const struct cost_piece *p = &n->piece[n->n - 1];
-    double wait = c->now.term[COST_WAIT];
-    double work = cost_predict_now(c, i, p->work) - wait;
-
-    return work / fmax(p->seconds - wait, work / 8);
-}
-
-/*
- * A node whose last piece is far too slow may be slow from now on: to believe
- * that in vain costs little, not to believe it much.  So what it did before
- * counts for less.  One whose last two are off has changed.  Says whether any
- * has to be looked at anew.
- */
-static int nodes_changed(struct cost *c)
-{
-    int changed = 0;
-
-    for (size_t i = 0; i < c->problem.nodes; i++) {
-        struct cost_node *n = &c->problem.node[i];
-        size_t slow = last_off(c, i, 1, CHANGED);
-        size_t off = slow > 0 ? slow : last_off(c, i, -1, CHANGED);
-
-        if (off == n->n || (off < 2 && (slow == 0 || n->is_trusted)))
-            continue;
-        changed = 1;
-        n->is_trusted = 1;
-        if (off < 2)
-            continue;
-        n->believed =
-            fmin(fmax(n->believed * last_ratio(c, i), c->told[i] / RATIO_MOST),
-                 c->told[i] * RATIO_MOST);
-        keep_last(n, off);
-    }
-    return changed;
-}
-
-/* How far the last pieces of the nodes are off, as a rule; 0 if that is no
- * more than chance. */
-static double all_off(struct cost *c)
-{
-    double off;
-    size_t n = 0;
-
-    for (size_t i = 0; i < c->problem.nodes; i++)
-        if (c->problem.node[i].n > 1)
-            c->scratch[n++] = error_of(c, i, c->problem.node[i].n - 1);
-    if (n < NODES_LEAST)
-        return 0;
-    off = select_median(c->scratch, n);
-    return fabs(off) > 1 + CHANGED / sqrt((double)n) ? off : 0;
-}
-
-/* By what factor the last pieces are off. */
-static double factor_off(struct cost *c)
-{
-    size_t n = 0;
-
+    *of = 0;
     for (size_t i = 0; i < c->problem.nodes; i++) {
         const struct cost_node *node = &c->problem.node[i];
-        const struct cost_piece *p;
 
-        if (node->n == 0)
-            continue;
-        p = &node->piece[node->n - 1];
-        c->scratch[n++] = p->seconds / cost_predict_now(c, i, p->work);
+        for (size_t k = 0; k < node->n; k++) {
+            const struct cost_piece *p = &node->piece[k];
+
+            if (isnan(p->surprise))
+                continue;
+            *of += p->weight;
+            sum += p->weight * fmin(p->surprise * p->surprise, 1);
+        }
     }
-    return select_median(c->scratch, n);
+    return *of > 0 ? SURPRISE * SURPRISE * sum / *of : 0;
 }
 
-/* If all has changed, pieces that do not say so are of another time, and the
- * terms have all grown or shrunk alike, as far as is known.  The speeds
- * stay as they were before.
- */
-static int all_changed(struct cost *c)
+static void fit_noise(struct cost *c)
 {
-    struct cost_problem *p = &c->problem;
-    double off = all_off(c), factor;
+    double left_of, told_of, before = c->noise_before * c->noise_before;
+    double left = variance_left(c, &left_of), told = variance_told(c, &told_of);
+    double n = fmax(left_of, told_of);
+    double found =
+        (NOISE_WEIGHT * before + n * fmax(left, told)) / (NOISE_WEIGHT + n);
 
-    if (!(fabs(off) > 0))
-        return 0;
-    factor = factor_off(c);
-    for (size_t i = 0; i < p->nodes; i++)
-        keep_last(&p->node[i], last_off(c, i, off < 0 ? -1 : 1, fabs(off) / 2));
-    guess_copy(&c->now, &c->before, c);
-    for (size_t i = 0; i < p->nodes; i++) {
-        p->node[i].believed = cost_speed_now(c, i);
-        p->node[i].loose = c->noise;
-        p->node[i].is_trusted = 0;
-    }
-    memset(c->now.group, 0, p->groups * sizeof *c->now.group);
-    memset(c->now.own, 0, p->nodes * sizeof *c->now.own);
-    for (int i = 0; i < COST_TERMS; i++)
-        p->believed[i] = c->now.term[i] *= factor;
-    p->loose = CHANGE_LOOSE;
-    return 1;
+    c->noise = fmin(fmax(sqrt(found), NOISE_LEAST), NOISE_MOST);
 }
 
 /* --- the density ---------------------------------------------------------- */
@@ -377,11 +269,66 @@ static void fit_density(struct cost *c)
             node[i].piece[k].work = cost_work(c, &node[i].piece[k].part);
 }
 
+/* --- CPU time ------------------------------------------------------------- */
+
+/* ln() of the speed a node was told to have for each CPU second of a second. */
+static double told_a_rate(const struct cost_node *n)
+{
+    return log(n->told / n->rate);
+}
+
+/* Its mean, and how much it varies from node to node beyond what told speeds may
+ * be off by: on some a CPU second does more than on others. */
+static double compare_told(const struct cost *c, double *vary)
+{
+    double n = 0, sum = 0, squares = 0, loose = 0;
+
+    for (size_t i = 0; i < c->problem.nodes; i++) {
+        const struct cost_node *node = &c->problem.node[i];
+
+        if (!(node->rate > 0))
+            continue;
+        n++;
+        sum += told_a_rate(node);
+        squares += told_a_rate(node) * told_a_rate(node);
+        loose += node->told_loose * node->told_loose;
+    }
+    *vary =
+        n > 1 ? fmax((squares - sum * sum / n) / (n - 1) - loose / n, 0) : 0;
+    return n > 0 ? sum / n : 0;
+}
+
+/* A speed is what was measured of a node's rate, by what is told of its CPUs as
+ * far as nodes differ in that. */
+static void believe_rate(struct cost *c, size_t i, double mean, double vary)
+{
+    struct cost_node *n = &c->problem.node[i];
+    double told = n->told_loose * n->told_loose, differ = vary / (vary + told);
+
+    n->believed = n->rate * exp(mean + differ * (told_a_rate(n) - mean));
+    n->loose = sqrt(RATE_LOOSE * RATE_LOOSE + n->rate_off * n->rate_off
+                    + differ * told);
+    c->now.own[i] = c->now.group[c->group[i]] = 0;
+}
+
+static void fit_cpu(struct cost *c)
+{
+    struct cost_problem *p = &c->problem;
+    double mean, vary;
+
+    p->cpu = cost_cpu_fit(p->node, p->nodes, p->stride, c->scratch, c->room);
+    mean = compare_told(c, &vary);
+    for (size_t i = 0; i < p->nodes; i++)
+        if (p->node[i].rate > 0)
+            believe_rate(c, i, mean, vary);
+}
+
 /* --- all ------------------------------------------------------------------ */
 
 static void fit_once(struct cost *c, int is_new)
 {
     weigh_by_age(c);
+    fit_cpu(c);
     c->problem.noise = fmax(c->noise, NOISE_FLOOR);
     fit_terms(c, is_new);
     for (int step = 0; step < (c->problem.stride > 1 ? STEPS : 1); step++)
@@ -411,11 +358,11 @@ void cost_fit(struct cost *c)
     if (!c->is_known)
         start_terms(c);
     c->is_known = 1;
-    guess_copy(&c->before, &c->now, c);
+    cost_guess_copy(&c->before, &c->now, c);
     fit_all(c, !c->is_fitted);
-    if (all_changed(c))
+    if (cost_all_changed(c))
         fit_all(c, 1);
-    else if (nodes_changed(c))
+    else if (cost_nodes_changed(c))
         fit_all(c, 0);
     fit_noise(c);
     cost_set_mean(c);

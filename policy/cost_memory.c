@@ -56,6 +56,16 @@ static void guess_clear(struct cost_guess *g)
     free(g->own);
 }
 
+void cost_guess_copy(struct cost_guess *to,
+                     const struct cost_guess *from,
+                     const struct cost *c)
+{
+    memcpy(to->term, from->term, sizeof to->term);
+    memcpy(to->group, from->group, c->problem.groups * sizeof *to->group);
+    memcpy(to->own, from->own, c->problem.nodes * sizeof *to->own);
+    to->misfit = from->misfit;
+}
+
 static int allocate(struct cost *c, const size_t group[])
 {
     struct cost_problem *p = &c->problem;
@@ -66,12 +76,11 @@ static int allocate(struct cost *c, const size_t group[])
     c->order = calloc(n, sizeof *c->order);
     c->first = calloc(n + 1, sizeof *c->first);
     c->group = calloc(n, sizeof *c->group);
-    c->told = calloc(n, sizeof *c->told);
     c->scratch = calloc(c->room, sizeof *c->scratch);
     c->speed = calloc(n, sizeof *c->speed);
     c->density = density_create();
-    if (!p->node || !c->order || !c->first || !c->group || !c->told
-        || !c->scratch || !c->speed || !c->density)
+    if (!p->node || !c->order || !c->first || !c->group || !c->scratch
+        || !c->speed || !c->density)
         return -1;
     if (guess_init(&c->now, n) < 0 || guess_init(&c->trial, n) < 0
         || guess_init(&c->best, n) < 0 || guess_init(&c->before, n) < 0)
@@ -93,7 +102,7 @@ struct cost *cost_create(size_t nodes, const size_t group[])
         cost_destroy(c);
         return NULL;
     }
-    cost_expect_speeds(c, c->told);
+    cost_expect_speeds(c, c->speed);
     return c;
 }
 
@@ -109,7 +118,6 @@ void cost_destroy(struct cost *c)
     free(c->order);
     free(c->first);
     free(c->group);
-    free(c->told);
     free(c->scratch);
     free(c->speed);
     density_destroy(c->density);
@@ -179,14 +187,13 @@ void cost_expect_speeds(struct cost *c, const double speed[])
             mean = all > 0 ? all : 1 / scale;
         for (size_t j = p->first[g]; j < p->first[g + 1]; j++) {
             size_t i = p->order[j];
+            struct cost_node *n = &p->node[i];
             int is_told = is_positive(speed[i]);
             double now = c->is_fitted ? cost_speed_now(c, i) : 0;
 
-            c->told[i] = scale * (is_told ? speed[i] : mean);
-            p->node[i].loose = is_told ? TOLD_LOOSE : UNTOLD_LOOSE;
-            p->node[i].believed = c->told[i];
-            c->now.own[i] =
-                now > 0 && p->node[i].n > 0 ? log(now / c->told[i]) : 0;
+            n->told = n->believed = scale * (is_told ? speed[i] : mean);
+            n->told_loose = n->loose = is_told ? TOLD_LOOSE : UNTOLD_LOOSE;
+            c->now.own[i] = now > 0 && n->n > 0 ? log(now / n->told) : 0;
         }
     }
     memset(c->now.group, 0, p->groups * sizeof *c->now.group);
@@ -215,7 +222,8 @@ void cost_forget(struct cost *c, size_t node)
     struct cost_node *n = &c->problem.node[node];
 
     n->n = 0;
-    n->believed = c->told[node];
+    n->believed = n->told;
+    n->loose = n->told_loose;
     c->now.own[node] = 0;
     cost_set_mean(c);
 }
@@ -272,24 +280,43 @@ static int is_part(const struct cost_part *p)
            && p->end <= 1;
 }
 
+/* Where CPU time tells what the node has done, what is left is the units'; else
+ * a piece that hangs would look like dear ones. */
+static double surprise(const struct cost *c,
+                       size_t node,
+                       const struct cost_piece *p)
+{
+    const struct cost_cpu *cpu = &c->problem.cpu;
+    const struct cost_node *n = &c->problem.node[node];
+
+    if (!cost_cpu_tells(cpu, n, p))
+        return (double)NAN;
+    return log(cost_cpu_seconds(cpu, n, p)
+               / cost_predict_now(c, node, p->work));
+}
+
 void cost_add(struct cost *c,
               size_t node,
               const struct cost_part *part,
-              double seconds)
+              double seconds,
+              double cpu)
 {
     struct cost_node *n = &c->problem.node[node];
+    struct cost_piece p = {.part = *part,
+                           .seconds = seconds,
+                           .cpu = is_positive(cpu) ? cpu : 0,
+                           .weight = 1};
 
     if (!is_part(part) || !is_positive(seconds))
         return;
     if (n->n == COST_PIECES)
         cost_drop(n, one_to_drop(n), 1);
+    p.work = cost_work(c, part);
+    p.surprise = surprise(c, node, &p);
+    p.own = n->added++;
+    p.all = c->added++;
     n->is_trusted = 0;
-    n->piece[n->n++] = (struct cost_piece){.part = *part,
-                                           .work = cost_work(c, part),
-                                           .seconds = seconds,
-                                           .weight = 1,
-                                           .own = n->added++,
-                                           .all = c->added++};
+    n->piece[n->n++] = p;
 }
 
 /* --- what is known -------------------------------------------------------- */
@@ -340,7 +367,7 @@ double cost_spread(const struct cost *c, size_t node)
     const struct cost_node *n = &c->problem.node[node];
     double noise = c->noise * c->noise, pieces = 0;
 
-    if (n->loose < UNTOLD_LOOSE)
+    if (n->told_loose < UNTOLD_LOOSE)
         return c->noise;
     for (size_t k = 0; k < n->n; k++)
         pieces += n->piece[k].weight;

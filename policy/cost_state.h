@@ -4,7 +4,8 @@
  *
  *   cost_memory.c  its life, what it is told, what is known
  *   cost_learn.c   what follows from that
- *   cost_fit.c     the sums behind it
+ *   cost_change.c  whether nodes, or all, are no longer as they were
+ *   cost_fit.c, cost_cpu.c   the sums behind it
  */
 #ifndef POLICY_COST_STATE_H
 #define POLICY_COST_STATE_H
@@ -37,7 +38,6 @@
 struct cost {
     struct cost_problem problem;
     size_t *order, *first, *group; /* group: one a node */
-    double *told;                  /* likewise; speed, as it was told */
     struct cost_guess now, trial, best, before;
     struct density *density;
     struct {
@@ -77,9 +77,16 @@ static inline double cost_off(const struct cost *c,
     return (p->seconds - t) / fmax(t - c->now.term[COST_WAIT], t / 4);
 }
 
+void cost_guess_copy(struct cost_guess *to,
+                     const struct cost_guess *from,
+                     const struct cost *c);
 /* The speeds that are told, and their mean, are of now. */
 void cost_set_mean(struct cost *c);
 /* A node's pieces from one on are forgotten. */
 void cost_drop(struct cost_node *node, size_t from, size_t n);
+/* Has any node changed, or all?  What says otherwise is then forgotten, and all
+ * is to be fitted anew.  All: with nothing known to start from. */
+int cost_nodes_changed(struct cost *c);
+int cost_all_changed(struct cost *c);
 
 #endif

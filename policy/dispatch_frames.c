@@ -288,7 +288,7 @@ static void learn_cost(struct dispatch *d, const struct dispatch_piece *p)
         return;
     d->surprises += d->is_new || is_surprise(cost, p->node, work, p->seconds);
     d->sizing.is_young = d->is_new && ++d->answers < d->nodes;
-    cost_add(cost, p->node, &part, p->seconds);
+    cost_add(cost, p->node, &part, p->seconds, p->cpu);
     d->answered = p->back;
     if (!wants_fit(d, p->back))
         return;
@@ -332,7 +332,7 @@ static void learn_beaten(struct dispatch *d, const struct dispatch_piece *p)
 
     if (cost && cost_is_known(cost) && s->piece[0] == p->id
         && ran > cost_seconds(cost, p->node, work))
-        cost_add(cost, p->node, &part, ran);
+        cost_add(cost, p->node, &part, ran, 0);
 }
 
 /* Its copy was first. */

@@ -74,7 +74,8 @@ static int add_slice(struct reading *r, const struct trace_slice *s, int done)
                                 .units = s->units,
                                 .seconds = s->seconds,
                                 .start = r->busy[node],
-                                .startup = s->start};
+                                .startup = s->start,
+                                .cpu = s->cpu};
     if (s->back > 0)
         to->start = s->back > s->seconds ? s->back - s->seconds : 0;
     r->busy[node] = to->start + to->seconds;

@@ -22,6 +22,7 @@ struct report_slice {
     double seconds; /* that its command ran */
     double start;   /* seconds into its frame */
     double startup; /* of these seconds; -1: not told */
+    double cpu;     /* its CPU time; 0: not told */
 };
 
 struct report_frame {

@@ -236,6 +236,7 @@ static int read_slice(const struct reader *r, struct trace_slice *s, int *is_ok)
         return -1;
     s->node = json_string_value(json_object_get(r->object, "node"));
     s->back = s->start = -1;
+    s->cpu = 0;
     if (take_int(r, "status", &status) < 0
         || take_whole(r, "begin", 0, INT64_MAX, &s->begin) < 0
         || take_whole(r, "end", 0, INT64_MAX, &end) < 0
@@ -243,7 +244,9 @@ static int read_slice(const struct reader *r, struct trace_slice *s, int *is_ok)
         || (json_object_get(r->object, "back")
             && take_number(r, "back", 0, SECONDS_MAX, &s->back) < 0)
         || (json_object_get(r->object, "start")
-            && take_number(r, "start", 0, SECONDS_MAX, &s->start) < 0))
+            && take_number(r, "start", 0, SECONDS_MAX, &s->start) < 0)
+        || (json_object_get(r->object, "cpu")
+            && take_number(r, "cpu", 0, SECONDS_MAX, &s->cpu) < 0))
         return -1;
     if (s->begin > end)
         return fail(r, "give an end from begin on", "end", "is below begin");

@@ -64,6 +64,7 @@ struct trace_slice {
     double seconds;       /* for which its command ran */
     double back;  /* from the frame's start to its answer; -1: unknown */
     double start; /* of these, for its start-up; -1: unknown */
+    double cpu;   /* its CPU time; 0: unknown */
 };
 
 struct trace_line {

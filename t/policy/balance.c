@@ -273,8 +273,9 @@ static void test_by_hand(void)
 /* Node 0 is slow and has one unit of five; node 1 takes its four one by one,
  * and is late with the third, so that at 5 s a look gives node 0 the last. */
 static const struct balance_piece real[] = {
-    {0, {0, 1}, 0, 2.5, 2.4}, {1, {1, 2}, 0, 1, 0.9},   {1, {2, 3}, 1, 2, 0.9},
-    {1, {3, 4}, 2, 7, 4.9},   {0, {4, 5}, 5, 7.5, 2.4},
+    {0, {0, 1}, 0, 2.5, 2.4, 0}, {1, {1, 2}, 0, 1, 0.9, 0},
+    {1, {2, 3}, 1, 2, 0.9, 0},   {1, {3, 4}, 2, 7, 4.9, 0},
+    {0, {4, 5}, 5, 7.5, 2.4, 0},
 };
 
 enum { REAL = sizeof real / sizeof real[0] };
@@ -300,16 +301,16 @@ static void test_record(void)
         size_t n;
         uint64_t same;
     } altered[] = {
-        {"nothing altered", 0, {0, {0, 1}, 0, 2.5, 2.4}, REAL, REAL},
-        {"another node", 0, {1, {0, 1}, 0, 2.5, 2.4}, REAL, 0},
-        {"another begin", 1, {1, {0, 2}, 0, 1, 0.9}, REAL, 1},
-        {"another end", 1, {1, {1, 3}, 0, 1, 0.9}, REAL, 1},
-        {"a piece sent later", 2, {1, {2, 3}, 1.5, 2, 0.9}, REAL, 2},
-        {"a piece sent earlier", 2, {1, {2, 3}, 0.5, 2, 0.9}, REAL, 2},
-        {"a look too early", 4, {0, {4, 5}, 4, 6, 1.9}, REAL, 4},
-        {"a look too late", 4, {0, {4, 5}, 8, 9, 0.9}, REAL, 4},
-        {"a piece less", 4, {0, {4, 5}, 5, 7.5, 2.4}, REAL - 1, 4},
-        {"no piece", 0, {0, {0, 1}, 0, 2.5, 2.4}, 0, 0},
+        {"nothing altered", 0, {0, {0, 1}, 0, 2.5, 2.4, 0}, REAL, REAL},
+        {"another node", 0, {1, {0, 1}, 0, 2.5, 2.4, 0}, REAL, 0},
+        {"another begin", 1, {1, {0, 2}, 0, 1, 0.9, 0}, REAL, 1},
+        {"another end", 1, {1, {1, 3}, 0, 1, 0.9, 0}, REAL, 1},
+        {"a piece sent later", 2, {1, {2, 3}, 1.5, 2, 0.9, 0}, REAL, 2},
+        {"a piece sent earlier", 2, {1, {2, 3}, 0.5, 2, 0.9, 0}, REAL, 2},
+        {"a look too early", 4, {0, {4, 5}, 4, 6, 1.9, 0}, REAL, 4},
+        {"a look too late", 4, {0, {4, 5}, 8, 9, 0.9, 0}, REAL, 4},
+        {"a piece less", 4, {0, {4, 5}, 5, 7.5, 2.4, 0}, REAL - 1, 4},
+        {"no piece", 0, {0, {0, 1}, 0, 2.5, 2.4, 0}, 0, 0},
     };
 
     policy_defaults(&even_kind, defaults);

@@ -14,7 +14,7 @@ struct world {
 
 static void add(struct cost *c, size_t node, double units, double seconds)
 {
-    cost_add(c, node, &(struct cost_part){.units = units}, seconds);
+    cost_add(c, node, &(struct cost_part){.units = units}, seconds, 0);
 }
 
 static const double speeds[NODES] = {1.6, 1.2, 0.8, 0.4};
@@ -557,7 +557,7 @@ static void test_split(void)
             double from = 0.25 * (double)((i + (size_t)f) % 4);
             struct cost_part p = {100, from, from + 0.25};
 
-            cost_add(c, i % NODES, &p, from < 0.5 ? 3 : 1);
+            cost_add(c, i % NODES, &p, from < 0.5 ? 3 : 1, 0);
         }
     cost_fit(c);
     cost_split(c, speed, part);
@@ -565,6 +565,75 @@ static void test_split(void)
         sum += part[i];
     is_near(sum, 1, 1e-9, "all of it");
     is_near(part[0], 0.75, 0.05, "units of the first half are dearer");
+    cost_destroy(c);
+}
+
+/* Units cost what nobody can guess, in a command of which nothing is known: by
+ * wall time a piece of dear ones may as well have a long start.  How far the told
+ * wait is off. */
+static double wait_off(int with_cpu, struct rng *random)
+{
+    const double wait = 0.6, each = 0.02;
+    struct cost *c = cost_create(NODES, NULL);
+    double off;
+
+    cost_expect_speeds(c, speeds);
+    for (size_t i = 0; i < 2 * NODES; i++) {
+        double from = (double)(i * i) / (4 * NODES * NODES);
+        double to = (double)((i + 1) * (i + 1)) / (4 * NODES * NODES);
+        struct cost_part part = {1000 * (to - from), from, to};
+        double work = each * part.units * exp(0.4 * random_normal(random));
+
+        cost_add(c, i % NODES, &part, wait + work / speeds[i % NODES],
+                 with_cpu ? work / 2 : 0);
+    }
+    cost_fit(c);
+    off = fabs(cost_terms(c).wait - wait);
+    cost_destroy(c);
+    return off;
+}
+
+static void test_cpu(void)
+{
+    double with = 0, without = 0;
+    struct rng random;
+
+    random_init(&random, GENERATOR_LCG32, 21);
+    for (int i = 0; i < 20; i++)
+        with += wait_off(1, &random) / 20;
+    random_init(&random, GENERATOR_LCG32, 21);
+    for (int i = 0; i < 20; i++)
+        without += wait_off(0, &random) / 20;
+    ok(with < 0.12 && with < without / 2,
+       "CPU time tells a start from dear units: off by %.3f s, without %.3f",
+       with, without);
+}
+
+/* A node that another job has half of, from its last piece on. */
+static void test_cpu_halved(void)
+{
+    struct world w = world_of(0.6, 0, 0.02, 0.02);
+    struct cost *c = cost_create(NODES, NULL);
+
+    cost_expect_speeds(c, speeds);
+    for (int f = 0; f < 3; f++) {
+        for (size_t i = 0; i < NODES; i++) {
+            double units = 100 * w.speed[i] * (f == 1 ? 0.3 : 1);
+            double seconds = seconds_of(&w, i, units);
+
+            cost_add(c, i, &(struct cost_part){.units = units}, seconds,
+                     (seconds - w.terms.wait) * w.speed[i] / 2);
+        }
+        cost_fit(c);
+    }
+    is_near(cost_speed(c, 1), 1.2, 0.06, "a node has its speed");
+    w.speed[1] /= 2;
+    cost_add(c, 1, &(struct cost_part){.units = 60}, seconds_of(&w, 1, 60),
+             60 * w.terms.each / 2);
+    cost_fit(c);
+    ok(cost_speed(c, 1) / cost_speed(c, 0) < 0.6 / 1.6 * 1.25,
+       "one that is halved is known by its first piece: %.3f",
+       cost_speed(c, 1) / cost_speed(c, 0));
     cost_destroy(c);
 }
 
@@ -606,5 +675,7 @@ int main(void)
     test_anything();
     test_many();
     test_split();
+    test_cpu();
+    test_cpu_halved();
     return done();
 }

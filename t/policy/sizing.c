@@ -144,9 +144,9 @@ static void learn_steep(void)
             double dear = fmax(fmin(to, 0.5) - from, 0);
             struct cost_part part = {1000, from, to};
 
-            cost_add(
-                s.cost, i, &part,
-                10 + 4000 * (1.5 * dear + 0.5 * (0.25 - dear)) / speeds[i]);
+            cost_add(s.cost, i, &part,
+                     10 + 4000 * (1.5 * dear + 0.5 * (0.25 - dear)) / speeds[i],
+                     0);
         }
     cost_fit(s.cost);
 }
@@ -247,7 +247,7 @@ static void learn_rough(void)
             struct cost_part part = {250, (double)i / 16, (double)(i + 1) / 16};
             double work = (i + i / N) % 2 ? 375 : 125;
 
-            cost_add(s.cost, i % N, &part, 10 + work / speeds[i % N]);
+            cost_add(s.cost, i % N, &part, 10 + work / speeds[i % N], 0);
         }
     cost_fit(s.cost);
 }

@@ -48,9 +48,10 @@ static struct balance_piece read_piece(json_t *slice)
     const char *node;
     json_int_t begin, end, status;
 
-    if (json_unpack(slice, "{s:s, s:I, s:I, s:F, s:F, s:F, s:I}", "node", &node,
-                    "begin", &begin, "end", &end, "sent", &p.sent, "back",
-                    &p.back, "seconds", &p.seconds, "status", &status)
+    if (json_unpack(slice, "{s:s, s:I, s:I, s:F, s:F, s:F, s?F, s:I}", "node",
+                    &node, "begin", &begin, "end", &end, "sent", &p.sent,
+                    "back", &p.back, "seconds", &p.seconds, "cpu", &p.cpu,
+                    "status", &status)
             < 0
         || strncmp(node, "local", 5) != 0 || status != 0)
         refuse("a slice that is none, or that failed");
