@@ -42,6 +42,13 @@ struct cost_part {
                           all units are taken for mean ones */
 };
 
+/* How it went. */
+struct cost_run {
+    double seconds; /* that its command ran */
+    double cpu;     /* its seconds of CPU time; 0: not known */
+    double beside;  /* seconds of these for which its node had two at work */
+};
+
 struct cost;
 
 /* nodes >= 1.  group: one a node, < nodes: those of one group learn from each
@@ -57,13 +64,16 @@ void cost_expect(struct cost *c, const struct cost_terms *terms, double noise);
 /* A node is another than before: what it did is forgotten. */
 void cost_forget(struct cost *c, size_t node);
 
-/* A piece has come back well.  cpu: its seconds of CPU time; 0: not known.
- * O(1). */
+/* A piece has come back well.  O(1). */
 void cost_add(struct cost *c,
               size_t node,
               const struct cost_part *part,
-              double seconds,
-              double cpu);
+              const struct cost_run *run);
+/* What it would have taken if it had run beside no other, as far as its CPU time
+ * tells.  O(1). */
+double cost_alone(const struct cost *c,
+                  size_t node,
+                  const struct cost_run *run);
 /* The work of a part, of which the frame's mean unit has 1.  O(1). */
 double cost_work(const struct cost *c, const struct cost_part *part);
 /* How far that may be off, as a standard deviation; relative.  O(1). */

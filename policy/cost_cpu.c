@@ -40,20 +40,20 @@ struct sums {
 
 static int computes(const struct cost_piece *p)
 {
-    return p->cpu > RATE_LEAST * p->seconds;
+    return p->run.cpu > RATE_LEAST * p->run.seconds;
 }
 
 /* What is not wait, but where that would be next to nothing. */
 static double work_seconds(const struct cost_cpu *k, const struct cost_piece *p)
 {
-    return fmax(p->seconds - k->wait, p->seconds / 4);
+    return fmax(p->run.seconds - k->wait, p->run.seconds / 4);
 }
 
 double cost_cpu_seconds(const struct cost_cpu *k,
                         const struct cost_node *n,
                         const struct cost_piece *p)
 {
-    return k->wait + p->cpu / n->rate;
+    return k->wait + p->run.cpu / n->rate;
 }
 
 static double off(const struct cost_cpu *k,
@@ -77,16 +77,31 @@ int cost_cpu_tells(const struct cost_cpu *k,
     return k->wait_off > 0 && n->rate > 0 && computes(p);
 }
 
+double cost_cpu_alone(const struct cost_cpu *k,
+                      const struct cost_node *n,
+                      const struct cost_piece *p)
+{
+    const struct cost_run *run = &p->run;
+
+    if (!(run->beside > 0) || !cost_cpu_tells(k, n, p))
+        return run->seconds;
+    return fmax(fmin(run->seconds, cost_cpu_seconds(k, n, p)),
+                run->seconds - run->beside);
+}
+
+/* One that ran beside another may have had half of the CPUs for so long. */
 static double weight_of(const struct cost_cpu *k,
                         const struct cost_node *n,
                         const struct cost_piece *p)
 {
-    double deviation = work_seconds(k, p) * k->noise + JITTER, error;
+    double deviation =
+        work_seconds(k, p) * k->noise + JITTER + p->run.beside / 2;
+    double error;
     double weight = p->weight / (deviation * deviation);
 
     if (!(n->rate > 0))
         return weight;
-    error = fabs(p->seconds - cost_cpu_seconds(k, n, p)) / deviation;
+    error = fabs(p->run.seconds - cost_cpu_seconds(k, n, p)) / deviation;
     return error > HUBER ? weight * HUBER / error : weight;
 }
 
@@ -99,10 +114,10 @@ static struct sums sum_up(const struct cost_cpu *k, const struct cost_node *n)
         double w = computes(p) ? weight_of(k, n, p) : 0;
 
         s.w += w;
-        s.wt += w * p->seconds;
-        s.wu += w * p->cpu;
-        s.wut += w * p->cpu * p->seconds;
-        s.wuu += w * p->cpu * p->cpu;
+        s.wt += w * p->run.seconds;
+        s.wu += w * p->run.cpu;
+        s.wut += w * p->run.cpu * p->run.seconds;
+        s.wuu += w * p->run.cpu * p->run.cpu;
     }
     return s;
 }
@@ -174,7 +189,7 @@ static int start(struct common *c,
         fit_rate(c, &node[i]);
         for (size_t k = 0; k < node[i].n; k++)
             if (computes(&node[i].piece[k]))
-                c->shortest = fmin(c->shortest, node[i].piece[k].seconds);
+                c->shortest = fmin(c->shortest, node[i].piece[k].run.seconds);
         n += node[i].rate > 0;
         sum += node[i].rate > 0 ? node[i].told / node[i].rate : 0;
     }
@@ -182,6 +197,12 @@ static int start(struct common *c,
         return 0;
     c->slowness = sum / (double)n;
     return 1;
+}
+
+/* What one has taken beside another is half a guess. */
+static int tells_noise(const struct cost_piece *p)
+{
+    return computes(p) && !(p->run.beside > 0);
 }
 
 /* Of a node with one piece nobody knows how noisy it is. */
@@ -197,7 +218,7 @@ static double noise_of(const struct cost_cpu *k,
 
     for (size_t i = 0; i < nodes; i += stride)
         for (size_t j = 0; j < node[i].n && node[i].n > 1; j++)
-            if (n < room && node[i].rate > 0 && computes(&node[i].piece[j]))
+            if (n < room && node[i].rate > 0 && tells_noise(&node[i].piece[j]))
                 scratch[n++] = fabs(off(k, &node[i], &node[i].piece[j]));
     if (n == 0)
         return NOISE_START;

@@ -45,6 +45,11 @@ int cost_cpu_tells(const struct cost_cpu *known,
 double cost_cpu_seconds(const struct cost_cpu *known,
                         const struct cost_node *node,
                         const struct cost_piece *piece);
+/* What it would have taken if it had run beside no other: no less than what it ran
+ * alone for. */
+double cost_cpu_alone(const struct cost_cpu *known,
+                      const struct cost_node *node,
+                      const struct cost_piece *piece);
 /* How far it is off that, in deviations; above 0: slower. */
 double cost_cpu_error(const struct cost_cpu *known,
                       const struct cost_node *node,

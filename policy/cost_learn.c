@@ -317,6 +317,10 @@ static void fit_cpu(struct cost *c)
     double mean, vary;
 
     p->cpu = cost_cpu_fit(p->node, p->nodes, p->stride, c->scratch, c->room);
+    for (size_t i = 0; i < p->nodes; i++)
+        for (size_t k = 0; k < p->node[i].n; k++)
+            p->node[i].piece[k].seconds =
+                cost_cpu_alone(&p->cpu, &p->node[i], &p->node[i].piece[k]);
     mean = compare_told(c, &vary);
     for (size_t i = 0; i < p->nodes; i++)
         if (p->node[i].rate > 0)

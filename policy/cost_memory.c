@@ -295,22 +295,26 @@ static double surprise(const struct cost *c,
                / cost_predict_now(c, node, p->work));
 }
 
+double cost_alone(const struct cost *c, size_t node, const struct cost_run *run)
+{
+    return cost_cpu_alone(&c->problem.cpu, &c->problem.node[node],
+                          &(struct cost_piece){.run = *run});
+}
+
 void cost_add(struct cost *c,
               size_t node,
               const struct cost_part *part,
-              double seconds,
-              double cpu)
+              const struct cost_run *run)
 {
     struct cost_node *n = &c->problem.node[node];
-    struct cost_piece p = {.part = *part,
-                           .seconds = seconds,
-                           .cpu = is_positive(cpu) ? cpu : 0,
-                           .weight = 1};
+    struct cost_piece p = {.part = *part, .run = *run, .weight = 1};
 
-    if (!is_part(part) || !is_positive(seconds))
+    if (!is_part(part) || !is_positive(run->seconds))
         return;
     if (n->n == COST_PIECES)
         cost_drop(n, one_to_drop(n), 1);
+    p.run.cpu = is_positive(run->cpu) ? run->cpu : 0;
+    p.seconds = cost_alone(c, node, &p.run);
     p.work = cost_work(c, part);
     p.surprise = surprise(c, node, &p);
     p.own = n->added++;

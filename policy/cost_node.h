@@ -15,8 +15,8 @@ enum cost_column { COST_WAIT, COST_BURN, COST_EACH, COST_TERMS };
 struct cost_piece {
     struct cost_part part;
     double work; /* as the density has it now */
-    double seconds;
-    double cpu; /* seconds of CPU time; 0: not known */
+    struct cost_run run;
+    double seconds; /* that it would have run alone */
     double
         surprise;  /* how far it was off when it came, as ln(); NAN: no idea */
     double weight; /* 1: as new as can be */

@@ -81,6 +81,7 @@ struct dispatch_piece {
     double back;    /* its answer, or when it was beaten; 0: none yet */
     double seconds; /* that the command ran, as it was told with the answer */
     double cpu;     /* likewise, its CPU time; 0: not known */
+    double beside;  /* seconds of these for which its node had two at work */
 };
 
 enum standing {
@@ -244,7 +245,9 @@ const struct dispatch_piece *dispatch_find(const struct dispatch *d,
  * and all are to be fed. */
 const struct dispatch_piece *dispatch_twin(const struct dispatch *d,
                                            const struct dispatch_piece *p);
-/* A piece that was found has come back, well ... */
+/* A piece that was found has run beside another of its node for so long. */
+void dispatch_ran_beside(struct dispatch *d, uint64_t id, double seconds);
+/* It has come back, well ... */
 void dispatch_answered(
     struct dispatch *d, uint64_t id, double now, double seconds, double cpu);
 /* ... or not: by the rule its units are in the pool, whole or in two, or left

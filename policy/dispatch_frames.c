@@ -283,12 +283,15 @@ static void learn_cost(struct dispatch *d, const struct dispatch_piece *p)
     struct cost *cost = d->sizing.cost;
     struct cost_part part = sizing_place(&d->sizing, p->units);
     double work = sizing_work(&d->sizing, p->units);
+    const struct cost_run run = {p->seconds, p->cpu, p->beside};
 
     if (!cost)
         return;
-    d->surprises += d->is_new || is_surprise(cost, p->node, work, p->seconds);
+    d->surprises +=
+        d->is_new
+        || is_surprise(cost, p->node, work, cost_alone(cost, p->node, &run));
     d->sizing.is_young = d->is_new && ++d->answers < d->nodes;
-    cost_add(cost, p->node, &part, p->seconds, p->cpu);
+    cost_add(cost, p->node, &part, &run);
     d->answered = p->back;
     if (!wants_fit(d, p->back))
         return;
@@ -332,7 +335,7 @@ static void learn_beaten(struct dispatch *d, const struct dispatch_piece *p)
 
     if (cost && cost_is_known(cost) && s->piece[0] == p->id
         && ran > cost_seconds(cost, p->node, work))
-        cost_add(cost, p->node, &part, ran, 0);
+        cost_add(cost, p->node, &part, &(struct cost_run){.seconds = ran});
 }
 
 /* Its copy was first. */
@@ -344,6 +347,11 @@ static void give_up_twin(struct dispatch *d, const struct dispatch_piece *p)
     learn_beaten(d, twin);
     twin->is_beaten = 1;
     dispatch_take_back(d, twin, PIECE_VOID, p->back);
+}
+
+void dispatch_ran_beside(struct dispatch *d, uint64_t id, double seconds)
+{
+    dispatch_piece_of(d, id)->beside = seconds;
 }
 
 void dispatch_answered(

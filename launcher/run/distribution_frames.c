@@ -88,7 +88,7 @@ void distribution_destroy(struct distribution *d)
     for (size_t t = 0; t < d->types; t++)
         cost_destroy(d->cost[t]);
     free(d->overlap);
-    free(d->both_ns);
+    free(d->both);
     mailing_clear(&d->runs);
     free(d);
 }
@@ -121,8 +121,8 @@ void distribution_begin(struct distribution *d,
 int distribution_set_overlap(struct distribution *d)
 {
     d->overlap = malloc(d->slots->n);
-    d->both_ns = calloc(d->slots->n, sizeof *d->both_ns);
-    if (!d->overlap || !d->both_ns)
+    d->both = calloc(d->slots->n, sizeof *d->both);
+    if (!d->overlap || !d->both)
         return -1;
     memset(d->overlap, 1, d->slots->n);
     for (size_t i = 0; i < d->window.places; i++)

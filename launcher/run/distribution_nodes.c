@@ -74,7 +74,7 @@ static int was_crowded(const struct distribution *d,
                        const struct msg_done *m)
 {
     const struct dispatch_piece *p = &distribution_piece_of(w, m->id)->part;
-    double both = d->overlap ? since(w, d->both_ns[p->node]) : 0;
+    double both = d->overlap ? since(w, d->both[p->node].since_ns) : 0;
 
     if (!may_overlap(d, p->node)
         || (distribution_slot_out(d, p->node) == 1 && p->sent > both))
@@ -82,6 +82,19 @@ static int was_crowded(const struct distribution *d,
     return m->signal == SIGKILL || m->exec_errno == ENOMEM
            || m->status == 128 + SIGKILL
            || (m->status == 126 && !m->exec_errno);
+}
+
+/* A piece has come back from a slot: for how many seconds did it run beside
+ * another?  Told before it is taken out. */
+static double ran_beside(struct distribution *d, size_t slot)
+{
+    struct both *both = &d->both[slot];
+    double before = both->before;
+
+    both->before = distribution_slot_out(d, slot) > 1
+                       ? seconds_of(d->answered_ns - both->since_ns)
+                       : 0;
+    return before + both->before;
 }
 
 static void forbid_overlap(struct distribution *d, size_t node)
@@ -140,6 +153,10 @@ struct piece *distribution_done(struct distribution *d,
         dispatch_crowded(w->in->dispatch, m->id);
         forbid_overlap(d, node);
     }
+    p = distribution_piece_of(w, m->id);
+    if (d->overlap)
+        dispatch_ran_beside(w->in->dispatch, m->id,
+                            ran_beside(d, p->part.node));
     if (is_done)
         dispatch_answered(w->in->dispatch, m->id, at, seconds,
                           seconds_of((int64_t)m->cpu_ns));

@@ -156,7 +156,7 @@ static int send_piece(struct distribution *d,
         return -1;
     send_run(d, &w->frame, p);
     if (d->overlap && distribution_slot_out(d, p->node) > 1)
-        d->both_ns[p->node] = clock_ns();
+        d->both[p->node].since_ns = clock_ns();
     return 0;
 }
 

@@ -34,6 +34,13 @@ struct at_work { /* a frame of the window */
     size_t n, room;
 };
 
+/* A slot that works at two pieces. */
+struct both {
+    int64_t since_ns; /* when it began the second, last */
+    double
+        before; /* seconds that the one which it works at had run so before */
+};
+
 struct distribution {
     struct session *session;
     const struct slots *slots;
@@ -46,7 +53,7 @@ struct distribution {
     int64_t answered_ns;       /* when the last piece was */
     /* One a slot; NULL: no slot may begin its next piece before its last. */
     char *overlap;       /* may it? */
-    int64_t *both_ns;    /* when it did last */
+    struct both *both;   /* when it did last */
     int64_t end_ns;      /* of all that is sent; INT64_MAX: none */
     int only_plans;      /* nothing is sent */
     struct mailing runs; /* that are to be sent; begun with the first of them */

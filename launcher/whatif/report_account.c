@@ -20,8 +20,8 @@ static void learn(const struct working *w)
 
         if (s->done && s->seconds > 0)
             cost_add(w->cost, s->node,
-                     &(struct cost_part){.units = (double)s->units}, s->seconds,
-                     s->cpu);
+                     &(struct cost_part){.units = (double)s->units},
+                     &(struct cost_run){.seconds = s->seconds, .cpu = s->cpu});
     }
     cost_fit(w->cost);
 }

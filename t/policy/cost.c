@@ -14,7 +14,8 @@ struct world {
 
 static void add(struct cost *c, size_t node, double units, double seconds)
 {
-    cost_add(c, node, &(struct cost_part){.units = units}, seconds, 0);
+    cost_add(c, node, &(struct cost_part){.units = units},
+             &(struct cost_run){.seconds = seconds});
 }
 
 static const double speeds[NODES] = {1.6, 1.2, 0.8, 0.4};
@@ -557,7 +558,8 @@ static void test_split(void)
             double from = 0.25 * (double)((i + (size_t)f) % 4);
             struct cost_part p = {100, from, from + 0.25};
 
-            cost_add(c, i % NODES, &p, from < 0.5 ? 3 : 1, 0);
+            cost_add(c, i % NODES, &p,
+                     &(struct cost_run){.seconds = from < 0.5 ? 3 : 1});
         }
     cost_fit(c);
     cost_split(c, speed, part);
@@ -584,8 +586,9 @@ static double wait_off(int with_cpu, struct rng *random)
         struct cost_part part = {1000 * (to - from), from, to};
         double work = each * part.units * exp(0.4 * random_normal(random));
 
-        cost_add(c, i % NODES, &part, wait + work / speeds[i % NODES],
-                 with_cpu ? work / 2 : 0);
+        cost_add(c, i % NODES, &part,
+                 &(struct cost_run){.seconds = wait + work / speeds[i % NODES],
+                                    .cpu = with_cpu ? work / 2 : 0});
     }
     cost_fit(c);
     off = fabs(cost_terms(c).wait - wait);
@@ -609,6 +612,48 @@ static void test_cpu(void)
        with, without);
 }
 
+static double alone(const struct cost *c,
+                    double seconds,
+                    double cpu,
+                    double beside)
+{
+    return cost_alone(c, 1, &(struct cost_run){seconds, cpu, beside});
+}
+
+/* Two pieces at once on a node take longer than each would alone. */
+static void test_beside(void)
+{
+    struct world w = world_of(0.6, 0, 0.02, 0);
+    struct cost *c = cost_create(NODES, NULL);
+    double is;
+
+    cost_expect_speeds(c, speeds);
+    is_near(alone(c, 3, 1, 1), 3, 0, "nothing is known of any");
+    for (size_t i = 0; i < 4 * NODES; i++) {
+        double work = 0.5 + (double)i;
+        struct cost_run run = {0.6 + work / w.speed[i % NODES], work / 2, 0};
+
+        if (i < NODES) { /* the first of each had half of its node for 1 s */
+            run.beside = 1;
+            run.seconds += 0.5;
+        }
+        cost_add(c, i % NODES, &(struct cost_part){.units = 50 * work}, &run);
+    }
+    cost_fit(c);
+    is_near(cost_terms(c).wait, 0.6, 0.1,
+            "those that are alone tell the start");
+    is_near(cost_seconds(c, 1, 50), 0.6 + 1 / 1.2, 0.1, "and what units take");
+    is = alone(c, 10, 1, 9);
+    is_near(is, 0.6 + 2 / 1.2, 0.1, "what it takes by its CPU time");
+    is_near(alone(c, is + 0.5, 1, 0), is + 0.5, 0,
+            "one that was alone took what it took");
+    is_near(alone(c, is + 0.5, 1, 0.2), is + 0.3, 1e-9,
+            "and one that was not for long is no faster than that");
+    is_near(alone(c, is - 0.5, 1, 9), is - 0.5, 0, "nor slower than it was");
+    is_near(alone(c, 10, 0, 9), 10, 0, "without CPU time nobody knows");
+    cost_destroy(c);
+}
+
 /* A node that another job has half of, from its last piece on. */
 static void test_cpu_halved(void)
 {
@@ -621,15 +666,18 @@ static void test_cpu_halved(void)
             double units = 100 * w.speed[i] * (f == 1 ? 0.3 : 1);
             double seconds = seconds_of(&w, i, units);
 
-            cost_add(c, i, &(struct cost_part){.units = units}, seconds,
-                     (seconds - w.terms.wait) * w.speed[i] / 2);
+            cost_add(c, i, &(struct cost_part){.units = units},
+                     &(struct cost_run){.seconds = seconds,
+                                        .cpu = (seconds - w.terms.wait)
+                                               * w.speed[i] / 2});
         }
         cost_fit(c);
     }
     is_near(cost_speed(c, 1), 1.2, 0.06, "a node has its speed");
     w.speed[1] /= 2;
-    cost_add(c, 1, &(struct cost_part){.units = 60}, seconds_of(&w, 1, 60),
-             60 * w.terms.each / 2);
+    cost_add(c, 1, &(struct cost_part){.units = 60},
+             &(struct cost_run){.seconds = seconds_of(&w, 1, 60),
+                                .cpu = 60 * w.terms.each / 2});
     cost_fit(c);
     ok(cost_speed(c, 1) / cost_speed(c, 0) < 0.6 / 1.6 * 1.25,
        "one that is halved is known by its first piece: %.3f",
@@ -677,5 +725,6 @@ int main(void)
     test_split();
     test_cpu();
     test_cpu_halved();
+    test_beside();
     return done();
 }

@@ -15,7 +15,9 @@ static double scratch[ROOM];
 static void add(struct cost_node *n, double seconds, double cpu)
 {
     n->piece[n->n++] =
-        (struct cost_piece){.seconds = seconds, .cpu = cpu, .weight = 1};
+        (struct cost_piece){.run = {.seconds = seconds, .cpu = cpu},
+                            .seconds = seconds,
+                            .weight = 1};
 }
 
 /* Nodes that were told twice the speed they have, with so many pieces each that
@@ -120,6 +122,7 @@ static void test_off(void)
 
     random_init(&random, GENERATOR_LCG32, 9);
     make(node, 6, 0.6, 0.02, &random);
+    node[1].piece[2].run.seconds += 20;
     node[1].piece[2].seconds += 20;
     is = fit(node);
     is_near(is.wait, 0.6, 0.2, "a piece that hangs changes no wait");
@@ -129,7 +132,7 @@ static void test_off(void)
     ok(fabs(cost_cpu_error(&is, &node[0], &node[0].piece[2])) < 4,
        "others are not");
     is_near(cost_cpu_seconds(&is, &node[1], &node[1].piece[2]),
-            is.wait + node[1].piece[2].cpu / node[1].rate, 1e-9,
+            is.wait + node[1].piece[2].run.cpu / node[1].rate, 1e-9,
             "what it should have taken");
 }
 
@@ -141,7 +144,7 @@ static void test_stride(void)
 
     random_init(&random, GENERATOR_LCG32, 3);
     make(node, 8, 0.6, 0.01, &random);
-    node[1].piece[0].seconds = 100;
+    node[1].piece[0].run.seconds = 100;
     is_near(cost_cpu_fit(node, NODES, 2, scratch, ROOM).wait, 0.6, 0.1,
             "every other node tells");
     is_near(node[3].rate, 0.1, 0.01, "all have a rate");

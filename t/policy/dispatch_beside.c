@@ -103,7 +103,7 @@ static uint64_t takes_after(uint64_t done)
 
     begin("even", 0, 1);
     if (done > 0)
-        cost_add(cost, 0, &small, 13, 0);
+        cost_add(cost, 0, &small, &(struct cost_run){.seconds = 13});
     dispatch_set_beside(d, 900, 1);
     if (dispatch_feed(d, 0) < 0)
         bail("no memory");

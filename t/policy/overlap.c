@@ -155,6 +155,38 @@ static void test_crowded(void)
     end();
 }
 
+/* Two that run at once take longer, and that says nothing of the node.  Its speed,
+ * against the other's, after a piece that took twice as long as the others. */
+static double speed_after(double beside)
+{
+    double ratio;
+    uint64_t id;
+
+    make(&static_kind, 1, 0);
+    for (int i = 0; i < 8; i++) {
+        double work = i < 4 ? 1 : 2;
+
+        cost_add(cost, (size_t)i % 2, &(struct cost_part){.units = 10 * work},
+                 &(struct cost_run){.seconds = 1 + work, .cpu = work / 2});
+    }
+    cost_fit(cost);
+    begin(20);
+    (void)fed(0, 0);
+    id = first_of(0);
+    dispatch_ran_beside(d, id, beside);
+    dispatch_answered(d, id, 4, 4, 0.5);
+    cost_fit(cost);
+    ratio = cost_speed(cost, 0) / cost_speed(cost, 1);
+    end();
+    return ratio;
+}
+
+static void test_beside(void)
+{
+    is_near(speed_after(3), 1, 0.05, "who works at two is not slow for that");
+    ok(speed_after(0) < 0.8, "who takes as long for one is");
+}
+
 int main(void)
 {
     test_time();
@@ -162,5 +194,6 @@ int main(void)
     test_unknown();
     test_pieces();
     test_crowded();
+    test_beside();
     return done();
 }

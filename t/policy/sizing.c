@@ -145,8 +145,10 @@ static void learn_steep(void)
             struct cost_part part = {1000, from, to};
 
             cost_add(s.cost, i, &part,
-                     10 + 4000 * (1.5 * dear + 0.5 * (0.25 - dear)) / speeds[i],
-                     0);
+                     &(struct cost_run){
+                         .seconds = 10
+                                    + 4000 * (1.5 * dear + 0.5 * (0.25 - dear))
+                                          / speeds[i]});
         }
     cost_fit(s.cost);
 }
@@ -247,7 +249,8 @@ static void learn_rough(void)
             struct cost_part part = {250, (double)i / 16, (double)(i + 1) / 16};
             double work = (i + i / N) % 2 ? 375 : 125;
 
-            cost_add(s.cost, i % N, &part, 10 + work / speeds[i % N], 0);
+            cost_add(s.cost, i % N, &part,
+                     &(struct cost_run){.seconds = 10 + work / speeds[i % N]});
         }
     cost_fit(s.cost);
 }
