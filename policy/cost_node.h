@@ -16,10 +16,9 @@ struct cost_piece {
     struct cost_part part;
     double work; /* as the density has it now */
     struct cost_run run;
-    double seconds; /* that it would have run alone */
-    double
-        surprise;  /* how far it was off when it came, as ln(); NAN: no idea */
-    double weight; /* 1: as new as can be */
+    double seconds;    /* that it would have run alone */
+    double surprise;   /* how far off it was when it came, as ln(); or NAN */
+    double weight;     /* 1: as new as can be */
     uint64_t own, all; /* how many had come before, of its node and of all */
 };
 

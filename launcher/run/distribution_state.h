@@ -37,8 +37,7 @@ struct at_work { /* a frame of the window */
 /* A slot that works at two pieces. */
 struct both {
     int64_t since_ns; /* when it began the second, last */
-    double
-        before; /* seconds that the one which it works at had run so before */
+    double before;    /* seconds that the one at work had run so before */
 };
 
 struct distribution {
