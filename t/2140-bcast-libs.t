@@ -29,7 +29,7 @@ runs() { # each node's program with its libraries says 42
 build() { # OUT NAME [GCC'S WORDS...]: a library that names itself so
 	build_out=$1 build_name=$2
 	shift 2
-	"${CC:-cc}" -shared -fPIC -Wl,-soname,"$build_name" -o "$build_out" "$@"
+	compile -shared -fPIC -Wl,-soname,"$build_name" -o "$build_out" "$@"
 }
 
 mkdir -p lib deep 'odd => name (0x1)'
@@ -42,8 +42,8 @@ __attribute__((constructor)) static void mark(void) { (void)!creat("was_run", 06
 test_expect_success 'a program that needs a library that needs another' '
 	build deep/libinner.so.1 libinner.so.1 inner.c && ln -s libinner.so.1 deep/libinner.so &&
 	build lib/libouter.so.2 libouter.so.2 outer.c marks.c -Ldeep -linner -Wl,-rpath,"$here/deep" &&
-	"${CC:-cc}" -o program main.c marks.c lib/libouter.so.2 -Wl,-rpath-link,deep &&
-	"${CC:-cc}" -static -o static main.c outer.c inner.c && "${CC:-cc}" -o plain plain.c
+	compile -o program main.c marks.c lib/libouter.so.2 -Wl,-rpath-link,deep &&
+	compile -static -o static main.c outer.c inner.c && compile -o plain plain.c
 '
 
 # --- what it needs -------------------------------------------------------------
@@ -107,7 +107,7 @@ test_expect_success '$TMPDIR and {node} in DST are of the libraries, too' '
 	nodes 1 && mkdir -p tmp && TMPDIR=$here/tmp evenstep bcast --local 1 --libs program "\$TMPDIR/p.{node}" && test -e tmp/p.local0_libs/libouter.so.2
 '
 test_expect_success 'a program of one library, from many' '
-	build lib/libouter.so.3 libouter.so.3 outer.c inner.c && "${CC:-cc}" -o one main.c lib/libouter.so.3 &&
+	build lib/libouter.so.3 libouter.so.3 outer.c inner.c && compile -o one main.c lib/libouter.so.3 &&
 	nodes 3 && bring --libs one && libs libouter.so.3 && runs
 '
 
@@ -126,16 +126,16 @@ test_expect_success 'what is no program' '
 test_expect_success 'a loader that is another one'"'"'s, or no loader, is not run' '
 	printf "#!/bin/sh\ntouch %s/loader_was_run\n" "$here" >evil && cp evil ld-evil && chmod 755 evil && chmod 777 ld-evil &&
 	for loader in evil ld-evil; do
-		"${CC:-cc}" -o asks main.c inner.c outer.c -Wl,--dynamic-linker="$here/$loader" &&
+		compile -o asks main.c inner.c outer.c -Wl,--dynamic-linker="$here/$loader" &&
 			fails 1 "evenstep: --libs: asks: its loader .*/$loader is not run: it must be called ld..., be root.s or your own, and nobody else.s to write" \
 				bring_nothing --libs asks || return 1; done &&
-	"${CC:-cc}" -o asks main.c inner.c outer.c -Wl,--dynamic-linker=/nowhere/ld.so &&
+	compile -o asks main.c inner.c outer.c -Wl,--dynamic-linker=/nowhere/ld.so &&
 	fails 1 "evenstep: --libs: asks: its loader /nowhere/ld.so: No such file or directory: find the libraries on a host that has it" \
 		bring_nothing --libs asks && test ! -e loader_was_run
 '
 test_expect_success 'a loader that says something else' '
 	printf "#!/bin/sh\necho \$0 runs\n" >ld-other && chmod 755 ld-other &&
-	"${CC:-cc}" -o asks main.c inner.c outer.c -Wl,--dynamic-linker="$here/ld-other" &&
+	compile -o asks main.c inner.c outer.c -Wl,--dynamic-linker="$here/ld-other" &&
 	fails 1 "evenstep: --libs: .*/ld-other says what is not understood: \".* runs\": bring its libraries as a folder, with -r" bring_nothing --libs asks
 '
 test_expect_success 'the command line' '

@@ -17,7 +17,7 @@ printed() { printf '%s\n' "$@" | sort >want && sort out >got && test_cmp want go
 build() { # OUT NAME [GCC'S WORDS...]: a library that names itself so
 	build_out=$1 build_name=$2
 	shift 2
-	"${CC:-cc}" -shared -fPIC -Wl,-soname,"$build_name" -o "$build_out" "$@"
+	compile -shared -fPIC -Wl,-soname,"$build_name" -o "$build_out" "$@"
 }
 
 mkdir -p lib bin
@@ -39,8 +39,8 @@ echo "$0 $* ${LD_LIBRARY_PATH-unset}"
 END
 chmod +x script
 test_expect_success 'a program with a library that is found from here only, and one that needs none' '
-	build lib/libinner.so.1 libinner.so.1 inner.c && "${CC:-cc}" -o app app.c lib/libinner.so.1 &&
-	"${CC:-cc}" -static -o static app.c inner.c && cp script bin/on-path
+	build lib/libinner.so.1 libinner.so.1 inner.c && compile -o app app.c lib/libinner.so.1 &&
+	compile -static -o static app.c inner.c && cp script bin/on-path
 '
 
 # --- it runs from there --------------------------------------------------------
@@ -77,7 +77,7 @@ test_expect_success 'the libraries of what --bcast brings come first in LD_LIBRA
 	grep -qx "local1 $here/dst/local1/x_libs:lib" out && grep -q "/local0/x .* 0 42$" out && grep -q "/local1/x .* 1 42$" out
 '
 test_expect_success 'LD_LIBRARY_PATH that is empty or not set has no folder behind them' '
-	nodes && build "$here/bin/libinner.so.1" libinner.so.1 inner.c && "${CC:-cc}" -o runs app.c lib/libinner.so.1 -Wl,-rpath,"$here/bin" &&
+	nodes && build "$here/bin/libinner.so.1" libinner.so.1 inner.c && compile -o runs app.c lib/libinner.so.1 -Wl,-rpath,"$here/bin" &&
 	for path in "-u LD_LIBRARY_PATH" LD_LIBRARY_PATH=; do
 		env $path evenstep run --local 2 --metrics equal --pieces 1 --range 0:2 --bcast "runs:$dst/x" --libs -- sh -c "echo \$LD_LIBRARY_PATH; : {begin}" >out &&
 			printed "$here/dst/local0/x_libs" "$here/dst/local1/x_libs" || return 1; done
@@ -111,7 +111,7 @@ test_expect_success 'a type of --works has its own program, and finds the librar
 	printed "$here/dst/x $here/dst/x one 42" "$here/app $here/app two 42"
 '
 test_expect_success 'a program that stays alive runs from there' '
-	nodes && cat >stays.c <<-\END && "${CC:-cc}" -I"$EVENSTEP_SRC/launcher/libevenstep" -o stays stays.c -L"$EVENSTEP_BUILD" -levenstep &&
+	nodes && cat >stays.c <<-\END && compile -I"$EVENSTEP_SRC/launcher/libevenstep" -o stays stays.c -L"$EVENSTEP_BUILD" -levenstep &&
 	#include <evenstep.h>
 	#include <stdio.h>
 	#include <unistd.h>

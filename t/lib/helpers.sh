@@ -14,6 +14,9 @@ without_slurm() {
 	export TMPDIR
 	unset EVENSTEP_CONF SLURM_JOB_ID
 }
+# compile WORD...: with the compiler of this build, which may be more words than one
+# (ccache cc).
+compile() { ${CC:-cc} "$@"; }
 # ends_with_test: $run, if there is one, is killed when the test is over.
 ends_with_test() {
 	run=''
