@@ -51,8 +51,9 @@ struct bcast_home_setup {
 };
 
 struct bcast_node_result {
-    double seconds;            /* until its DONE; negative: never */
-    char why[BCAST_TEXT_MAX];  /* what failed, or "" */
+    double seconds;           /* until its DONE; negative: never */
+    char why[BCAST_TEXT_MAX]; /* what failed, or "" */
+    int error;                /* the errno value of that, if the node told it */
     char note[BCAST_TEXT_MAX]; /* what is not quite as was asked, or "" */
 };
 

@@ -36,6 +36,8 @@ static void node_is_done(struct bcast_home *h, uint32_t v, struct bcast_done *d)
         if (d->text[0] == '\0')
             snprintf(d->text, sizeof d->text, "%s: %s", h->s.wish.destination,
                      strerror((int)d->error));
+        if (!h->node[v].ended)
+            h->result[v].error = (int)d->error;
         bcast_home_give_up(h, v, d->text);
     }
     if (h->left == 0)

@@ -115,7 +115,7 @@ test_expect_success 'DST that is there: refused on that node, whole on the other
 	nodes 3 && echo old >dst/local1/x && cp dst/local1/x old &&
 	test_expect_code 1 evenstep bcast --local 3 file "$here/dst/{node}/x" 2>err &&
 	said "evenstep: local1: .*/dst/local1/x: File exists" && cmp old dst/local1/x &&
-	said "evenstep: 1 of 3 nodes have not got the file: .*" && cmp file dst/local0/x && cmp file dst/local2/x &&
+	said "evenstep: 1 of 3 nodes have not got the file: see the lines above; the others have it; -f replaces what is there" && cmp file dst/local0/x && cmp file dst/local2/x &&
 	evenstep bcast --local 3 -f file "$here/dst/{node}/x" && arrived file
 '
 test_expect_success '-f replaces a link, not what it points to' '
@@ -176,16 +176,16 @@ test_expect_success 'a DST that is too long is refused' '
 	test_expect_code 1 evenstep bcast --local 1 file "$here/${long%"${long#????????????????????????????????????????????????????????????????????????????????????????????????????}"}/x" 2>err &&
 	said "evenstep: local0: .*: No such file or directory"
 '
-while IFS='|' read -r what spoil reason; do
+while IFS='|' read -r what spoil reason mend; do
 	test_expect_success "one node's DST is $what: named, the others have it, nothing half-written" '
 		nodes 4 && eval "$spoil" && test_expect_code 1 evenstep bcast --local 4 file "$here/dst/{node}/x" 2>err &&
-		said "evenstep: local2: .*/dst/local2/x: $reason" && said "evenstep: 1 of 4 nodes have not got the file: .*" &&
+		said "evenstep: local2: .*/dst/local2/x: $reason" && said "evenstep: 1 of 4 nodes have not got the file: see the lines above; the others have it$mend" &&
 		{ test ! -f dst/local2 || rm dst/local2; } && arrived file local0 local1 local3
 	'
 done <<'END'
-in a folder that is not there|rmdir dst/local2|No such file or directory
-in what is no folder|rmdir dst/local2 && : >dst/local2|Not a directory
-a folder|mkdir dst/local2/x|Is a directory
+in a folder that is not there|rmdir dst/local2|No such file or directory|; the folder of DST must be there
+in what is no folder|rmdir dst/local2 && : >dst/local2|Not a directory|
+a folder|mkdir dst/local2/x|Is a directory|; DST is the name of the copy, not that of its folder
 END
 
 # --- a disk that is full, a source that changes ----------------------------------

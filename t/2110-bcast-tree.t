@@ -103,7 +103,7 @@ test_expect_success 'DST that is there: refused on that node, the others have it
 '
 test_expect_success 'no node can have it: each says why' '
 	nodes 2 && mkdir dst/local0/x dst/local1/x && test_expect_code 1 evenstep bcast --local 2 -r src "$here/dst/{node}/x" 2>err &&
-	said "evenstep: local0: .*: File exists" && said "evenstep: local1: .*: File exists" && said "evenstep: 2 of 2 nodes have not got the tree: .*" &&
+	said "evenstep: local0: .*: File exists" && said "evenstep: local1: .*: File exists" && said "evenstep: 2 of 2 nodes have not got the tree: see the lines above; -f replaces what is there" &&
 	rmdir dst/*/x && nothing_arrived
 '
 

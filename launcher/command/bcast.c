@@ -367,6 +367,32 @@ static void tell(const struct command *c, const struct broadcast_result *r)
     notice("%s to %u nodes in %.3f s", what, r->home.plan.nodes, r->seconds);
 }
 
+static int has_failed_with(const struct bcast_result *r, int error)
+{
+    for (uint32_t v = 0; v < r->plan.nodes; v++)
+        if (r->node[v].why[0] && r->node[v].error == error)
+            return 1;
+    return 0;
+}
+
+/* The nodes have said what is wrong, in the words of the system. */
+static void say_how_to_mend(const struct options *o,
+                            const struct bcast_result *r,
+                            struct es_error *err)
+{
+    const char *mend = NULL;
+
+    if (!o->force && !o->update && has_failed_with(r, EEXIST))
+        mend = "-f replaces what is there";
+    else if (!o->is_tree && has_failed_with(r, EISDIR))
+        mend = "DST is the name of the copy, not that of its folder";
+    else if (has_failed_with(r, ENOENT))
+        mend = "the folder of DST must be there";
+    if (mend)
+        snprintf(err->mend + strlen(err->mend),
+                 sizeof err->mend - strlen(err->mend), "; %s", mend);
+}
+
 static int results(struct command *c)
 {
     int rc = broadcast_check(&c->broadcast, c->err);
@@ -375,6 +401,8 @@ static int results(struct command *c)
     if (broadcast_error(&c->broadcast)->kind != ES_OK)
         return -1;
     r = broadcast_result(&c->broadcast);
+    if (rc < 0)
+        say_how_to_mend(c->o, &r.home, c->err);
     if (r.left_out > 0)
         notice("sockets, pipes and devices are left out: %" PRIu64, r.left_out);
     if (c->o->json && print_json(c, &r) < 0 && rc == 0)
