@@ -276,7 +276,7 @@ while IFS='|' read -r what command message; do
 	'
 done <<'END'
 a command that is not there|no-such-command|no-such-command could not be started: No such file or directory: .*
-a file that is not executable|./report.jq|./report.jq could not be started: Permission denied: .*
+a file that is not executable|./report.jq|./report.jq could not be started: Permission denied: make it a program that may be run \(chmod \+x\)
 a folder|./tmp|./tmp could not be started: Permission denied: .*
 a file of no known format|./nonsense|./nonsense could not be started: Exec format error: .*
 a command that is killed|sh -c "kill -SEGV \$\$"|sh was killed by signal 11 \(Segmentation fault\): it printed nothing on stderr

@@ -2,6 +2,7 @@
 #include "launcher/run/run_failures.h"
 #include "launcher/base/notice.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -72,7 +73,9 @@ static void tell_end(struct telling *t,
                  strerror((int)m->exec_errno));
         t->mend = was_brought ? "bring it to where a node may run it, and a "
                                 "script's own program to every node"
-                              : "name a program that every node has";
+                  : m->exec_errno == EACCES
+                      ? "make it a program that may be run (chmod +x)"
+                      : "name a program that every node has";
         return;
     }
     if (m->signal)
