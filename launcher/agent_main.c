@@ -249,6 +249,7 @@ static int serve(struct es_error *err)
     if (setup_from_environ(&setup, err) < 0)
         return -1;
     (void)signal(SIGPIPE, SIG_IGN); /* a closed connection is an error code */
+    (void)signal(SIGXFSZ, SIG_IGN); /* so is the limit of a file (ulimit -f) */
     rc = agent_serve(&setup, err);
     free(setup.environ);
     return rc;

@@ -37,6 +37,7 @@ int main(int argc, char **argv)
     struct es_error err = {0};
 
     (void)signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error code */
+    (void)signal(SIGXFSZ, SIG_IGN); /* so is the limit of a file (ulimit -f) */
     if (run(argc, argv, &err) >= 0)
         return 0;
     fprintf(stderr, "evenstep: %s: %s\n", err.what, err.mend);
