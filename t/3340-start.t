@@ -39,7 +39,7 @@ test_expect_success 'all 192 say where they listen (evenstep_listen), and have c
 
 test_expect_success 'evenstep-bcast twice: a file and a folder, into the TMPDIR of each node and by its name' '
 	head -c 300000 /dev/urandom >file && mkdir -p folder/sub && echo deep >folder/sub/file &&
-	on_ctl srun -N24 --evenstep-bcast="file:\$TMPDIR/brought" --evenstep-bcast="folder:/tmp/of-{node}/folder" \
+	on_ctl srun -N24 --evenstep-probe=off --evenstep-bcast="file:\$TMPDIR/brought" --evenstep-bcast="folder:/tmp/of-{node}/folder" \
 		sh -c "cmp file \$TMPDIR/brought && cat /tmp/of-\$SLURMD_NODENAME/folder/sub/file" >got 2>err
 	cat got err && count deep 24 && quiet err
 '
