@@ -248,6 +248,7 @@ a second open|{"op":"open","channels":2}|"open" comes twice:
 a slice without a node|{"type":"frame","slices":[{"begin":0,"end":1,"seconds":1,"status":0}]}|"node" is no name: 
 slices that are none|{"type":"frame","slices":7}|"slices" is no list: 
 a slice that ends before it begins|{"type":"frame","slices":[{"node":"a","begin":5,"end":1,"seconds":1,"status":0}]}|"end" is below begin: 
+a slice of a negative CPU time|{"type":"frame","slices":[{"node":"a","begin":0,"end":1,"seconds":1,"cpu":-1,"status":0}]}|"cpu" is out of range: 
 a slice of a negative time|{"type":"frame","slices":[{"node":"a","begin":0,"end":1,"seconds":-1,"status":0}]}|"seconds" is out of range: 
 END
 test_expect_success 'a channel that was removed' '

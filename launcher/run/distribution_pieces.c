@@ -157,6 +157,8 @@ static int send_piece(struct distribution *d,
     send_run(d, &w->frame, p);
     if (d->overlap && distribution_slot_out(d, p->node) > 1)
         d->both[p->node].since_ns = clock_ns();
+    else if (d->overlap)
+        d->both[p->node].before = 0; /* what was there may have been lost */
     return 0;
 }
 
