@@ -202,7 +202,9 @@ static double variance_left(struct cost *c, double *of)
     return found * found;
 }
 
-/* From what pieces were off by when they came, as they say it. */
+/* From what pieces were off by when they came, where CPU time tells what the node
+ * has done: what is left is the units'.  Else one that hangs would look like dear
+ * units. */
 static double variance_told(const struct cost *c, double *of)
 {
     double sum = 0;
@@ -213,11 +215,13 @@ static double variance_told(const struct cost *c, double *of)
 
         for (size_t k = 0; k < node->n; k++) {
             const struct cost_piece *p = &node->piece[k];
+            double off;
 
-            if (isnan(p->surprise))
+            if (!(p->expected > 0) || !cost_cpu_tells(&c->problem.cpu, node, p))
                 continue;
+            off = log(cost_cpu_seconds(&c->problem.cpu, node, p) / p->expected);
             *of += p->weight;
-            sum += p->weight * fmin(p->surprise * p->surprise, 1);
+            sum += p->weight * fmin(off * off, 1);
         }
     }
     return *of > 0 ? SURPRISE * SURPRISE * sum / *of : 0;

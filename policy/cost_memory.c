@@ -280,21 +280,6 @@ static int is_part(const struct cost_part *p)
            && p->end <= 1;
 }
 
-/* Where CPU time tells what the node has done, what is left is the units'; else
- * a piece that hangs would look like dear ones. */
-static double surprise(const struct cost *c,
-                       size_t node,
-                       const struct cost_piece *p)
-{
-    const struct cost_cpu *cpu = &c->problem.cpu;
-    const struct cost_node *n = &c->problem.node[node];
-
-    if (!cost_cpu_tells(cpu, n, p))
-        return (double)NAN;
-    return log(cost_cpu_seconds(cpu, n, p)
-               / cost_predict_now(c, node, p->work));
-}
-
 double cost_alone(const struct cost *c, size_t node, const struct cost_run *run)
 {
     return cost_cpu_alone(&c->problem.cpu, &c->problem.node[node],
@@ -316,7 +301,7 @@ void cost_add(struct cost *c,
     p.run.cpu = is_positive(run->cpu) ? run->cpu : 0;
     p.seconds = cost_alone(c, node, &p.run);
     p.work = cost_work(c, part);
-    p.surprise = surprise(c, node, &p);
+    p.expected = c->is_known ? cost_predict_now(c, node, p.work) : 0;
     p.own = n->added++;
     p.all = c->added++;
     n->is_trusted = 0;

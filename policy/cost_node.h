@@ -17,7 +17,7 @@ struct cost_piece {
     double work; /* as the density has it now */
     struct cost_run run;
     double seconds;    /* that it would have run alone */
-    double surprise;   /* how far off it was when it came, as ln(); or NAN */
+    double expected;   /* seconds, when it came; 0: nothing was known */
     double weight;     /* 1: as new as can be */
     uint64_t own, all; /* how many had come before, of its node and of all */
 };
