@@ -316,13 +316,14 @@ double cost_step(const struct cost_problem *p,
     return most;
 }
 
-double cost_step_speeds(const struct cost_problem *p, struct cost_guess *g)
+void cost_fit_speeds(const struct cost_problem *p,
+                     struct cost_guess *g,
+                     int steps)
 {
-    double most = 0;
-
     for (size_t group = 0; group < p->groups; group++)
-        most = fmax(most, move_group(p, g, group, 1));
-    return most;
+        for (int step = 0; step < steps; step++)
+            if (move_group(p, g, group, 1) < COST_AT_REST)
+                break;
 }
 
 /* --- how good it is ------------------------------------------------------- */

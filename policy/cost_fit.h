@@ -25,6 +25,9 @@
 #include "policy/cost_cpu.h"
 #include "policy/cost_node.h"
 
+/* A step that moves nothing by more is the last; relative. */
+#define COST_AT_REST 1e-4
+
 /* What explains the pieces. */
 struct cost_guess {
     double term[COST_TERMS];
@@ -63,8 +66,11 @@ double cost_step(const struct cost_problem *p,
                  struct cost_guess *g,
                  unsigned mask,
                  int is_robust);
-/* The same of all speeds, with the terms as they are. */
-double cost_step_speeds(const struct cost_problem *p, struct cost_guess *g);
+/* The speeds of all groups, each in so many steps at most, with the terms as they
+ * are. */
+void cost_fit_speeds(const struct cost_problem *p,
+                     struct cost_guess *g,
+                     int steps);
 /* Sets misfit, in units of the noise's square. */
 void cost_weigh(const struct cost_problem *p, struct cost_guess *g);
 

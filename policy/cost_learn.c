@@ -21,9 +21,8 @@
 /* Of this many pieces a node weighs half as much. */
 #define AGE_HALF 8
 
-/* Steps to a guess, and those that move nothing by more are the last; relative. */
-#define STEPS   5
-#define AT_REST 1e-4
+/* Steps to a guess, at most. */
+#define STEPS 5
 
 /* Terms and density in turn, each by the other. */
 #define TURNS 3
@@ -126,7 +125,7 @@ static void fit_terms(struct cost *c, int is_new)
                 c->trial.term[i] = 0;
         for (int step = 0; step < STEPS; step++)
             if (cost_step(&c->problem, &c->trial, masks[m], step > 0 || !is_new)
-                    < AT_REST
+                    < COST_AT_REST
                 && step > 0)
                 break;
         cost_weigh(&c->problem, &c->trial);
@@ -339,9 +338,7 @@ static void fit_once(struct cost *c, int is_new)
     fit_cpu(c);
     c->problem.noise = fmax(c->noise, NOISE_FLOOR);
     fit_terms(c, is_new);
-    for (int step = 0; step < (c->problem.stride > 1 ? STEPS : 1); step++)
-        if (cost_step_speeds(&c->problem, &c->now) < AT_REST)
-            break;
+    cost_fit_speeds(&c->problem, &c->now, c->problem.stride > 1 ? STEPS : 1);
     c->is_fitted = 1;
 }
 

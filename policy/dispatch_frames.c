@@ -16,7 +16,7 @@
 #define SURPRISE_LEAST 0.3
 /* Of all nodes one in so many must surprise for a fit within a frame. */
 #define FIT_PART   16
-#define FIT_SELDOM 4
+#define FIT_SELDOM 16
 
 struct dispatch *dispatch_create(size_t nodes, uint64_t grain, uint64_t pieces)
 {
