@@ -5,9 +5,11 @@
 #include "launcher/base/options.h"
 #include "launcher/commands.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static int is(const char *word, const char *letter, const char *name)
 {
@@ -32,10 +34,20 @@ static int run(int argc, char **argv, struct es_error *err)
     return c ? c->run(argc - 1, argv + 1, err) : -1;
 }
 
+/* Where one of stdin, stdout and stderr is closed, no file that is opened may take
+ * its place; to use it fails as before, with EBADF. */
+static void keep_standard_files(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0)
+            (void)open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 int main(int argc, char **argv)
 {
     struct es_error err = {0};
 
+    keep_standard_files();
     (void)signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error code */
     (void)signal(SIGXFSZ, SIG_IGN); /* so is the limit of a file (ulimit -f) */
     if (run(argc, argv, &err) >= 0)

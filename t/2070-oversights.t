@@ -35,11 +35,38 @@ test_expect_success 'not for one that reads EVENSTEP_BEGIN, is given lines, or h
 '
 
 # --- stdin -----------------------------------------------------------------------
-unread='evenstep: nobody reads what is on stdin: give --lines FILE .*, --queue - .*'
+unread='evenstep: nobody reads what is on stdin: give --lines - .*, --queue - .*'
+by_stdin() { timeout 300 evenstep run --local 2 --metrics equal --lines - "$@" 2>err; }
 on_stdin() { timeout 300 sh -c 'evenstep run --local 2 --metrics equal "$@"; exit' sh "$@" 2>err; }
 test_expect_success 'a pipe or a file on stdin that nobody reads: told once' '
 	{ cat list; sleep 1; } | evenstep run --local 2 --range 0:20 -- echo {begin} >got 2>err && said "$unread" &&
 	bash -c "evenstep run --local 2 --range 0:20 -- echo {begin} <list; true" >got 2>err && said "$unread" && test "$(grep -c nobody err)" = 1
+'
+test_expect_success '--lines - reads it, from a pipe, a file or slowly: each line once and in order' '
+	{ head -n 7 list; sleep 1; tail -n +8 list; } | by_stdin -- cat >got && quiet && test_cmp list got &&
+	by_stdin --grain 3 -- cat >got <list && quiet && test_cmp list got && printf ">a\nx\n>b\ny\nz" >fasta &&
+	by_stdin --recstart ">" --policy static --pieces 1 -- sh -c "cat; echo; echo {begin} {end}" <fasta >got &&
+	printf ">a\nx\n\n0 1\n>b\ny\nz\n1 2\n" >want && test_cmp want got
+'
+reads() { find /proc/$run/fd -lname "*deleted*" | grep -q fd; } # it has begun to keep them
+test_expect_success 'SIGTERM while it waits for lines: exit 1, and says so' '
+	mkfifo slow && { evenstep run --local 2 --lines - -- cat <slow >got 2>err 3>&- 4>&- 5>&- & run=$!; } && exec 7>slow && wait_for 60 reads && kill -TERM $run &&
+	test_expect_code 1 wait $run && exec 7>&- && said "evenstep: ended while it read --lines -: nothing has begun"
+'
+half() { by_stdin --journal kept --grain 5 --policy static "$@" -- sh -c "test -e ok || test {begin} -lt 10 && cat"; }
+test_expect_success 'a run of it is resumed by the same lines, on stdin again' '
+	test_expect_code 1 half <list >got && said "evenstep: what is done is kept in kept: .*" && touch ok &&
+	half --resume <list >got && cat err && test_cmp list got
+'
+test_expect_success 'a stdout that is closed: exit 1, and no file of ours gets what was for it' '
+	test_expect_code 1 timeout 300 evenstep run --local 2 --metrics equal --report report --range 0:4 -- echo {begin} >&- 2>err; cat err report &&
+	jq -es "map(.type) | unique == [\"frame\", \"summary\"]" report
+'
+test_expect_success 'that is empty, closed, or a pipe by another name: exit 2, says what to give' '
+	test_expect_code 2 evenstep run --local 2 --lines - -- cat </dev/null 2>err && said "evenstep: --lines: -: is empty: name a file of lines" &&
+	test_expect_code 2 evenstep run --local 2 --lines - -- cat <&- 2>err && said "evenstep: --lines: -: Bad file descriptor: give lines on standard input, .*" &&
+	cat list | test_expect_code 2 evenstep run --local 2 --lines /dev/stdin -- cat 2>err &&
+	said "evenstep: --lines: /dev/stdin: is no regular file: name a file of lines, or give - for standard input"
 '
 test_expect_success 'not for one that is empty, read, or the stdin of the script around' '
 	: | evenstep run --local 2 --range 0:20 -- echo {begin} 2>err && quiet &&

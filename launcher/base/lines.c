@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/base/lines.h"
 #include "launcher/base/notice.h"
+#include "launcher/base/spool.h"
 #include "pmix_bcast/array.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -306,10 +308,13 @@ static int scan_file(struct lines *l, struct es_error *err)
 
     if (fstat(l->fd, &st) < 0)
         return refuse_file(l->path, strerror(errno), err);
-    if (!S_ISREG(st.st_mode) || st.st_size == 0)
-        return es_fail(err, ES_USAGE, "name a file of lines", "--lines: %s: %s",
-                       l->path,
-                       st.st_size == 0 ? "is empty" : "is no regular file");
+    if (!S_ISREG(st.st_mode))
+        return es_fail(err, ES_USAGE,
+                       "name a file of lines, or give - for standard input",
+                       "--lines: %s: is no regular file", l->path);
+    if (st.st_size == 0)
+        return es_fail(err, ES_USAGE, "name a file of lines",
+                       "--lines: %s: is empty", l->path);
     l->size = (uint64_t)st.st_size;
     rc = sum_and_find(l, &s);
     free(s.block);
@@ -317,19 +322,62 @@ static int scan_file(struct lines *l, struct es_error *err)
     return rc;
 }
 
+/* Until its end; poll(), unlike read(), always ends when a signal is caught. */
+static int copy_input(int to)
+{
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+    char bytes[BLOCK];
+    ssize_t n;
+
+    do {
+        if (poll(&input, 1, -1) < 0)
+            return -1;
+        n = read(input.fd, bytes, sizeof bytes);
+        if (n < 0 && errno != EAGAIN)
+            return -1;
+        if (n > 0 && write_all(to, bytes, (size_t)n) < 0)
+            return -1;
+    } while (n != 0);
+    return 0;
+}
+
+/* Standard input as a file, as pieces are read more than once. */
+static int open_input(struct es_error *err)
+{
+    int fd = spool_open_file(), why;
+
+    if (fd >= 0 && copy_input(fd) == 0)
+        return fd;
+    why = errno;
+    if (fd >= 0)
+        close(fd);
+    if (why == EINTR)
+        return es_fail(err, ES_WORK, "nothing has begun",
+                       "ended while it read --lines -");
+    return es_fail(err, ES_USAGE,
+                   "give lines on standard input, and room for them in TMPDIR",
+                   "--lines: -: %s", strerror(why));
+}
+
+static int open_file(const char *path, struct es_error *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+    return fd < 0 ? refuse_file(path, strerror(errno), err) : fd;
+}
+
 int lines_open(struct lines *l,
                const char *path,
                const struct record_rule *rule,
                struct es_error *err)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int fd = strcmp(path, "-") == 0 ? open_input(err) : open_file(path, err);
 
+    memset(l, 0, sizeof *l);
+    if (fd < 0)
+        return -1;
     *l =
         (struct lines){.path = path, .rule = rule ? rule : &by_lines, .fd = fd};
-    if (fd < 0) {
-        memset(l, 0, sizeof *l);
-        return refuse_file(path, strerror(errno), err);
-    }
     if (scan_file(l, err) == 0)
         return 0;
     lines_close(l);

@@ -279,6 +279,6 @@ void oversight_tell_stdin(const struct run_options *o, int *told)
     if (*told || read || !oversight_is_unread(STDIN_FILENO))
         return;
     *told = 1;
-    notice("nobody reads what is on stdin: give --lines FILE for lines as "
+    notice("nobody reads what is on stdin: give --lines - for lines as "
            "units, --queue - for frames, or </dev/null");
 }

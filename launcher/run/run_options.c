@@ -136,7 +136,7 @@ const struct option run_options_table[] = {
     {OPTION_GROUP, .name = "work:"},
     {OPTION_RANGE, "range", "B:E", AT(range), .excludes = "lines queue", .help =
      "units of a frame, from B up to, not with, E"},
-    {OPTION_TEXT, "lines", "FILE", AT(lines), .excludes = "queue",
+    {OPTION_TEXT, "lines", "FILE|-", AT(lines), .excludes = "queue",
      .help = "the units are FILE's lines; a slice's lines are CMD's stdin"},
     {OPTION_COUNT, "record", "N", AT(record.lines), .low = 1, .needs = "lines",
      .excludes = "recstart recend", .help =
