@@ -118,6 +118,11 @@ test_expect_success 'DST that is there: refused on that node, whole on the other
 	said "evenstep: 1 of 3 nodes have not got the file: see the lines above; the others have it; -f replaces what is there" && cmp file dst/local0/x && cmp file dst/local2/x &&
 	evenstep bcast --local 3 -f file "$here/dst/{node}/x" && arrived file
 '
+test_expect_success 'a folder that the nodes share: one has made the copy, and that is said' '
+	nodes 3 && rmdir dst/local1 dst/local2 && ln -s local0 dst/local1 && ln -s local0 dst/local2 &&
+	test_expect_code 1 evenstep bcast --local 3 file "$here/dst/{node}/x" 2>err && cmp file dst/local0/x &&
+	said "evenstep: 2 of 3 nodes have not got the file: see the lines above; the others have it; -f replaces what was there; if the nodes share the folder, that copy is there for all"
+'
 test_expect_success '-f replaces a link, not what it points to' '
 	nodes 1 && cp old target && ln -s "$here/target" dst/local0/x &&
 	evenstep bcast --local 1 -f file "$here/dst/{node}/x" && cmp old target && test ! -L dst/local0/x && arrived file

@@ -375,6 +375,18 @@ static int has_failed_with(const struct bcast_result *r, int error)
     return 0;
 }
 
+/* One has made it, and the others found it there. */
+static int is_shared(const struct bcast_result *r)
+{
+    uint32_t there = 0, done = 0;
+
+    for (uint32_t v = 0; v < r->plan.nodes; v++) {
+        done += !r->node[v].why[0];
+        there += r->node[v].why[0] && r->node[v].error == EEXIST;
+    }
+    return done == 1 && there + 1 == r->plan.nodes;
+}
+
 /* The nodes have said what is wrong, in the words of the system. */
 static void say_how_to_mend(const struct options *o,
                             const struct bcast_result *r,
@@ -383,7 +395,9 @@ static void say_how_to_mend(const struct options *o,
     const char *mend = NULL;
 
     if (!o->force && !o->update && has_failed_with(r, EEXIST))
-        mend = "-f replaces what is there";
+        mend = is_shared(r) ? "-f replaces what was there; if the nodes share "
+                              "the folder, that copy is there for all"
+                            : "-f replaces what is there";
     else if (!o->is_tree && has_failed_with(r, EISDIR))
         mend = "DST is the name of the copy, not that of its folder";
     else if (has_failed_with(r, ENOENT))
