@@ -44,7 +44,8 @@ test_expect_success 'a pipe or a file on stdin that nobody reads: told once' '
 '
 test_expect_success '--lines - reads it, from a pipe, a file or slowly: each line once and in order' '
 	{ head -n 7 list; sleep 1; tail -n +8 list; } | by_stdin -- cat >got && quiet && test_cmp list got &&
-	by_stdin --grain 3 -- cat >got <list && quiet && test_cmp list got && printf ">a\nx\n>b\ny\nz" >fasta &&
+	by_stdin --grain 3 -- cat >got <list && quiet && test_cmp list got &&
+	by_stdin --dry-run -- cat >got <list && grep ", with lines 1 to .* of standard input on stdin$" got && printf ">a\nx\n>b\ny\nz" >fasta &&
 	by_stdin --recstart ">" --policy static --pieces 1 -- sh -c "cat; echo; echo {begin} {end}" <fasta >got &&
 	printf ">a\nx\n\n0 1\n>b\ny\nz\n1 2\n" >want && test_cmp want got
 '

@@ -18,7 +18,8 @@ static void print_stdin(FILE *to,
     fprintf(to, ", with %s %ju to %ju of %s on stdin",
             are_lines ? "lines" : "records",
             (uintmax_t)(header + piece->begin + 1),
-            (uintmax_t)(header + piece->end), o->lines);
+            (uintmax_t)(header + piece->end),
+            strcmp(o->lines, "-") == 0 ? "standard input" : o->lines);
 }
 
 /* Where it will have been brought. */
