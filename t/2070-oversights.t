@@ -49,7 +49,7 @@ test_expect_success '--lines - reads it, from a pipe, a file or slowly: each lin
 	by_stdin --recstart ">" --policy static --pieces 1 -- sh -c "cat; echo; echo {begin} {end}" <fasta >got &&
 	printf ">a\nx\n\n0 1\n>b\ny\nz\n1 2\n" >want && test_cmp want got
 '
-reads() { find /proc/$run/fd -lname "*deleted*" | grep -q fd; } # it has begun to keep them
+reads() { find /proc/"$run"/fd -lname "*deleted*" | grep -q fd; } # it has begun to keep them
 test_expect_success 'SIGTERM while it waits for lines: exit 1, and says so' '
 	mkfifo slow && { evenstep run --local 2 --lines - -- cat <slow >got 2>err 3>&- 4>&- 5>&- & run=$!; } && exec 7>slow && wait_for 60 reads && kill -TERM $run &&
 	test_expect_code 1 wait $run && exec 7>&- && said "evenstep: ended while it read --lines -: nothing has begun"
