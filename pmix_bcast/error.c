@@ -34,3 +34,25 @@ int es_no_space(struct es_error *err)
 {
     return es_fail(err, ES_WORK, "free some space", "cannot write");
 }
+
+const char *es_mend_file(int error)
+{
+    switch (error) {
+    case ENOSPC:
+    case EDQUOT:
+        return "free some space or name another file";
+    case EFBIG:
+        return "raise ulimit -f or name another file";
+    case EACCES:
+    case EPERM:
+    case EROFS:
+        return "name a file that you may write";
+    case ENOENT:
+    case ENOTDIR:
+        return "name a file in a folder that is there";
+    case EPIPE:
+        return "its reader has gone";
+    default:
+        return "name another file";
+    }
+}

@@ -34,4 +34,7 @@ int es_no_memory(struct es_error *err);
 /* Likewise: what was written cannot be kept, of the kind ES_WORK. */
 int es_no_space(struct es_error *err);
 
+/* How to mend that a file of the user's cannot be written, by errno. */
+const char *es_mend_file(int error);
+
 #endif

@@ -269,7 +269,7 @@ test_expect_success 'much on stderr: the end of it is shown, and that there was 
 '
 test_expect_success 'a file that reaches the limit of ulimit -f: exit 1, says so, nothing half-written' '
 	test_expect_code 1 sh -c "ulimit -f 60000; exec evenstep run --local 2 --range 0:2 --gather limited -- seq {begin} 3000000" 2>err &&
-	said "evenstep: .*limited: File too large: .*" && test ! -e limited && test ! -e limited.part
+	said "evenstep: .*limited: File too large: raise ulimit -f or name another file" && test ! -e limited && test ! -e limited.part
 '
 printf '\001\002\n' >nonsense && chmod +x nonsense
 while IFS='|' read -r what command message; do

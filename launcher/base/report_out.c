@@ -9,8 +9,8 @@
 
 static int out_fail(const struct report_out *r, struct es_error *err)
 {
-    return es_fail(err, ES_WORK, "free some space or name another file",
-                   "--report: %s: %s", r->path, strerror(errno));
+    return es_fail(err, ES_WORK, es_mend_file(errno), "--report: %s: %s",
+                   r->path, strerror(errno));
 }
 
 int report_out_open(struct report_out *r,

@@ -135,7 +135,7 @@ int piece_files_take(const struct piece_files *f,
 
 static int cannot_show(const struct piece *p, struct es_error *err)
 {
-    return es_fail(err, ES_WORK, "free some space, or see what is in the way",
+    return es_fail(err, ES_WORK, es_mend_file(errno),
                    "--return: a file of the units %ju:%ju: %s",
                    (uintmax_t)p->part.units.begin, (uintmax_t)p->part.units.end,
                    strerror(errno));
@@ -160,8 +160,8 @@ int piece_files_keep(const struct piece_files *f,
 
 static int cannot_write(const char *name, struct es_error *err)
 {
-    return es_fail(err, ES_WORK, "free some space or name another file",
-                   "--stdout: %.400s: %s", name, strerror(errno));
+    return es_fail(err, ES_WORK, es_mend_file(errno), "--stdout: %.400s: %s",
+                   name, strerror(errno));
 }
 
 static int write_output(const struct piece_files *f,

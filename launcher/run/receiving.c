@@ -10,8 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char mend_space[] = "free some space or name another file";
-
 static int open_file(struct receiving *r,
                      const char *name,
                      int flags,
@@ -115,10 +113,8 @@ int receiving_frame(struct receiving *r,
     n = r->elsewhere ? 0 : sort_parts(r, piece, pieces, kept, n);
     for (size_t i = 0; i < n; i++)
         if (write_part(r, &r->part_of[i]) < 0)
-            return es_fail(err, ES_WORK,
-                           errno == EPIPE ? "its reader has gone" : mend_space,
-                           "%s: %s", r->path ? r->path : "stdout",
-                           strerror(errno));
+            return es_fail(err, ES_WORK, es_mend_file(errno), "%s: %s",
+                           r->path ? r->path : "stdout", strerror(errno));
     r->frames++;
     return 0;
 }
@@ -141,7 +137,7 @@ int receiving_close(struct receiving *r, int success, struct es_error *err)
         return 0;
     bad = sync && fsync(r->fd) < 0;
     if (close(r->fd) < 0 || bad || (r->part && success && give_name(r) < 0))
-        rc = es_fail(err, ES_WORK, mend_space, "%s: %s", r->path,
+        rc = es_fail(err, ES_WORK, es_mend_file(errno), "%s: %s", r->path,
                      strerror(errno));
     if (r->part && !success && r->frames == 0)
         (void)unlink(r->part); /* nothing of worth in it */

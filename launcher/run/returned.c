@@ -53,7 +53,7 @@ int returned_add(struct returned *r,
 {
     if ((m->file == r->n && add_file(r, m, name) < 0)
         || write_all(r->file[r->n - 1].fd, m->bytes, m->len) < 0)
-        return es_fail(err, ES_WORK, "free some space or name another file",
+        return es_fail(err, ES_WORK, es_mend_file(errno),
                        "--return: %.400s: %s", name, strerror(errno));
     r->bytes += m->len;
     return 0;

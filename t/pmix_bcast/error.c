@@ -4,6 +4,7 @@
 #include "tap.h"
 
 #include <errno.h>
+#include <string.h>
 
 static void test_fail(void)
 {
@@ -33,9 +34,31 @@ static void test_common(void)
        "and so it is said");
 }
 
+static void test_files(void)
+{
+    static const struct {
+        int error;
+        const char *mend;
+    } rows[] = {
+        {ENOSPC, "free some space or name another file"},
+        {EDQUOT, "free some space or name another file"},
+        {EFBIG, "raise ulimit -f or name another file"},
+        {EACCES, "name a file that you may write"},
+        {EROFS, "name a file that you may write"},
+        {ENOTDIR, "name a file in a folder that is there"},
+        {EPIPE, "its reader has gone"},
+        {EIO, "name another file"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        is_str(es_mend_file(rows[i].error), rows[i].mend,
+               strerror(rows[i].error));
+}
+
 int main(void)
 {
     test_fail();
     test_common();
+    test_files();
     return done();
 }
