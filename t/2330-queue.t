@@ -161,6 +161,6 @@ done <<'END'
 --follow --range 0:4|--follow: there is no --queue: give --queue FILE\|-, too
 --lines nowhere|--lines: nowhere: No such file or directory: name a file of lines that you may read
 --lines empty|--lines: empty: is empty: name a file of lines
---lines .|--lines: .: is no regular file: name a file of lines
+--lines .|--lines: .: is no regular file: name a file of lines, or give - for standard input
 END
 test_done

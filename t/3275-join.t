@@ -7,12 +7,12 @@ XDG_STATE_HOME=$PWD/state
 export XDG_STATE_HOME
 mkdir state # nobody else makes it
 
-# work BEGIN END: says where it is done, and takes 10 ms a unit until it is told: were
+# work BEGIN END: says where it is done, and takes 16 ms a unit until it is told: were
 # it the same for any number, one node would have all of it.
 cat >work <<'END'
 #!/bin/sh
 echo "$EVENSTEP_NODE $EVENSTEP_FRAME" >>started
-test -e fast || sleep "0.$(printf %03d $((($2 - $1) * 10)))"
+test -e fast || sleep "0.$(printf %03d $((($2 - $1) * 16)))"
 exec seq "$1" $(($2 - 1))
 END
 chmod +x work
