@@ -49,7 +49,7 @@ const char *es_mend_file(int error)
         return "name a file that you may write";
     case ENOENT:
     case ENOTDIR:
-        return "name a file in a folder that is there";
+        return "name another file, in a folder that is there";
     case EPIPE:
         return "its reader has gone";
     default:

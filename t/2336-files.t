@@ -48,7 +48,7 @@ test_expect_success '--journal: after a kill --resume does the rest, and writes 
 	run --journal journal --pieces 4 --resume --stdout kept/{begin} -- ./gated {begin} {end} && together kept
 '
 test_expect_success 'a folder that cannot be written: exit 1, says which' '
-	: >file && test_expect_code 1 run --stdout file/{begin} -- ./units {begin} {end} 2>err && said "evenstep: --stdout: file/[0-9]*: Not a directory: name a file in a folder that is there"
+	: >file && test_expect_code 1 run --stdout file/{begin} -- ./units {begin} {end} 2>err && said "evenstep: --stdout: file/[0-9]*: Not a directory: name another file, in a folder that is there"
 '
 
 nothing_left() { test -z "$(find tmp -name "evenstep-run-*")"; }

@@ -45,7 +45,7 @@ static void test_files(void)
         {EFBIG, "raise ulimit -f or name another file"},
         {EACCES, "name a file that you may write"},
         {EROFS, "name a file that you may write"},
-        {ENOTDIR, "name a file in a folder that is there"},
+        {ENOTDIR, "name another file, in a folder that is there"},
         {EPIPE, "its reader has gone"},
         {EIO, "name another file"},
     };
