@@ -50,6 +50,8 @@ const char *es_mend_file(int error)
     case ENOENT:
     case ENOTDIR:
         return "name another file, in a folder that is there";
+    case ENOMEM:
+        return "free some memory";
     case EPIPE:
         return "its reader has gone";
     default:

@@ -16,6 +16,7 @@
 #define SURPRISE_LEAST 0.3
 /* Of all nodes one in so many must surprise for a fit within a frame. */
 #define FIT_PART   16
+/* Where nothing hangs on a fit but figures, one in so many gaps (pace.h). */
 #define FIT_SELDOM 16
 
 struct dispatch *dispatch_create(size_t nodes, uint64_t grain, uint64_t pieces)

@@ -31,8 +31,9 @@ struct lines { /* all zero: closed */
     1024 /* 8 bytes for as many units; 512 to skip on average */
 
 /* path and rule must outlive *l; a rule of NULL: units are lines.  A path of "-":
- * standard input, of which a copy is kept in TMPDIR.  Fails with ES_USAGE, also for a file without a unit, or one that is not as the rule has
- * it; *l is closed then. */
+ * standard input, of which a copy is kept in TMPDIR.  Fails with ES_USAGE, also for
+ * a file without a unit, or one that is not as the rule has it, and with ES_WORK if
+ * a signal ends the wait for input; *l is closed then. */
 int lines_open(struct lines *l,
                const char *path,
                const struct record_rule *rule,

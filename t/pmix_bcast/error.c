@@ -46,6 +46,7 @@ static void test_files(void)
         {EACCES, "name a file that you may write"},
         {EROFS, "name a file that you may write"},
         {ENOTDIR, "name another file, in a folder that is there"},
+        {ENOMEM, "free some memory"},
         {EPIPE, "its reader has gone"},
         {EIO, "name another file"},
     };
