@@ -15,7 +15,7 @@
 /* A piece whose seconds are so far off is no noise; relative. */
 #define SURPRISE_LEAST 0.3
 /* Of all nodes one in so many must surprise for a fit within a frame. */
-#define FIT_PART   16
+#define FIT_PART 16
 /* Where nothing hangs on a fit but figures, one in so many gaps (pace.h). */
 #define FIT_SELDOM 16
 
