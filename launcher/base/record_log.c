@@ -47,13 +47,27 @@ int record_is_whole(const char *line, size_t len)
 
 /* --- writing -------------------------------------------------------------- */
 
+static const char *mend_full(int why)
+{
+    switch (why) {
+    case ENOSPC:
+    case EDQUOT:
+        return "free some space, then --resume goes on";
+    case EFBIG:
+        return "raise ulimit -f, then --resume goes on";
+    case ENOMEM:
+        return "free some memory, then --resume goes on";
+    default:
+        return "mend that, then --resume goes on";
+    }
+}
+
 int record_log_full(struct record_log *l, struct es_error *err)
 {
     int why = errno;
 
     (void)!ftruncate(l->fd, l->end); /* else the next reader cuts it off */
-    return fail_log(l, ES_WORK, "free some space, then --resume goes on",
-                    strerror(why), err);
+    return fail_log(l, ES_WORK, mend_full(why), strerror(why), err);
 }
 
 int record_log_put(struct record_log *l, const char *line, int64_t *at)

@@ -43,7 +43,9 @@ int distribution_output(struct distribution *d,
     p->output += m->len;
     if (spool_add(&p->out, m->bytes, m->len) == 0)
         return 0;
-    return es_fail(err, ES_WORK, "free some space in TMPDIR",
+    return es_fail(err, ES_WORK,
+                   errno == EFBIG ? "raise ulimit -f"
+                                  : "free some space in TMPDIR",
                    "cannot keep the output of a slice: %s", strerror(errno));
 }
 
