@@ -28,7 +28,7 @@
 #include <unistd.h>
 
 #define READ_AT_ONCE (16u << 10)
-#define PULSE_MS 1000
+#define PULSE_MS     1000
 /* A message up to this size is sent at once, where nobody waits for drained(),
  * which comes only of what was queued. */
 #define SMALL 1024
