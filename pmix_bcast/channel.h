@@ -3,7 +3,7 @@
  * channel.h - an authenticated TCP connection that carries whole messages.
  *
  * All functions and callbacks run on the event loop's thread.  Nothing but
- * the handshake (handshake.h) is read before the other end has proved that it
+ * the handshake (handshake.h) is taken before the other end has proved that it
  * knows the secret, and it has HANDSHAKE_MS for that.  Every message after it
  * is sealed (seal.h): head, body, tag.  A peer that has gone
  * silently (power, cable) is noticed by the kernel's own acknowledgements:

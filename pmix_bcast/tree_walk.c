@@ -237,12 +237,16 @@ static int add_entry(struct walk *k, FTSENT *f)
 static const char *path_in_tree(const struct walk *k, const FTSENT *f)
 {
     const FTSENT *root = f;
+    const char *at;
 
     while (root->fts_level > FTS_ROOTLEVEL)
         root = root->fts_parent;
     if (k->wish->n > 1)
         return f->fts_path + root->fts_pathlen - root->fts_namelen;
-    return f == root ? "" : f->fts_path + root->fts_pathlen + 1;
+    if (f == root)
+        return "";
+    at = f->fts_path + root->fts_pathlen;
+    return *at == '/' ? at + 1 : at; /* below "/" there is none */
 }
 
 static int is_excluded(const struct walk *k, const FTSENT *f)
@@ -260,6 +264,12 @@ static int is_excluded(const struct walk *k, const FTSENT *f)
     return 0;
 }
 
+static int is_leaf(const FTSENT *f)
+{
+    return f->fts_info == FTS_F || f->fts_info == FTS_SL
+           || f->fts_info == FTS_SLNONE || f->fts_info == FTS_DEFAULT;
+}
+
 /* Of what only leads to something that is, folders alone. */
 static int is_listed(const struct walk *k, const FTSENT *f)
 {
@@ -268,7 +278,7 @@ static int is_listed(const struct walk *k, const FTSENT *f)
     if (!k->wish->list)
         return 1;
     how = tree_list_has(k->wish->list, path_in_tree(k, f));
-    return how == LIST_YES || (how == LIST_ON_THE_WAY && f->fts_info == FTS_D);
+    return how == LIST_YES || (how == LIST_ON_THE_WAY && !is_leaf(f));
 }
 
 /* --- sources -------------------------------------------------------------- */
@@ -284,27 +294,33 @@ static int add_top(struct walk *k, const FTSENT *f)
     return 0;
 }
 
+/* What has a name in its folder, and cannot be looked at. */
+static int fail_unseen(const struct walk *k, const FTSENT *f)
+{
+    if (f->fts_info == FTS_DC)
+        return es_fail(k->err, ES_WORK, "leave it out with --exclude",
+                       "%s: this folder is within itself", f->fts_path);
+    errno = f->fts_errno;
+    if (errno == ENOENT && f->fts_level > FTS_ROOTLEVEL)
+        return es_fail(k->err, ES_WORK, "wait until nothing writes there",
+                       "%s: it has gone while the tree was read", f->fts_path);
+    return fail_on(k, f->fts_path, "give files that can be read");
+}
+
 static int visit(struct walk *k, FTS *fts, FTSENT *f)
 {
-    switch (f->fts_info) {
-    case FTS_D:
-    case FTS_F:
-    case FTS_SL:
-    case FTS_SLNONE:
-        break;
-    case FTS_DP:
+    if (f->fts_info == FTS_DP)
         return 0;
-    case FTS_DEFAULT: /* a socket, a pipe, a device */
-        k->found->left_out++;
-        return 0;
-    default:
-        errno = f->fts_errno;
-        return fail_on(k, f->fts_path, "give files that can be read");
-    }
     if (is_excluded(k, f) || !is_listed(k, f)) {
         (void)fts_set(fts, f, FTS_SKIP);
         return 0;
     }
+    if (f->fts_info == FTS_DEFAULT) { /* a socket, a pipe, a device */
+        k->found->left_out++;
+        return 0;
+    }
+    if (f->fts_info != FTS_D && !is_leaf(f))
+        return fail_unseen(k, f);
     if (f->fts_level == FTS_ROOTLEVEL && add_top(k, f) < 0)
         return -1;
     return add_entry(k, f);

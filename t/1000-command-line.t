@@ -106,6 +106,10 @@ test_expect_success 'scontrol, but no srun: exit 3, names it' '
 	fails 3 "evenstep: srun: No such file or directory: .*" \
 		env SLURM_JOB_ID=1 "PATH=$PWD/bin" "$EVENSTEP_BUILD/evenstep" run --range 0:5 -- true
 '
+test_expect_success 'without an allocation the report and the job log of the run before stay' '
+	echo kept >report && echo kept >log && fails 3 "evenstep: no allocation: .*" evenstep run --range 0:5 --report report --joblog log -- true &&
+	fails 3 "evenstep: no allocation: .*" evenstep bcast --report report log here && test "$(cat report log | uniq -c | xargs)" = "2 kept"
+'
 test_expect_success 'a job id that is none is no allocation' '
 	fails 3 "evenstep: no allocation: .*" env SLURM_JOB_ID=x evenstep run --range 0:5 -- true
 '

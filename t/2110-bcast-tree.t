@@ -56,6 +56,21 @@ for n in 1 3 8; do
 		mentioned "sockets, pipes and devices are left out: 1" && arrived src && dst/local0/x/run >out && grep -q "it runs" out
 	'
 done
+test_expect_success 'a pipe counts as left out where it was wanted, not where it was excluded or is not listed' '
+	evenstep bcast --local 1 -r --exclude pipe src "$here/dst/{node}/no" 2>err && ! mentioned "are left out" &&
+	echo a/f1 >listed && evenstep bcast --local 1 -r --files-from listed src "$here/dst/{node}/less" 2>err && ! mentioned "are left out" &&
+	printf "a/f1\npipe\n" >listed && evenstep bcast --local 1 -r --files-from listed src "$here/dst/{node}/both" 2>err && mentioned "sockets, pipes and devices are left out: 1" &&
+	test -e dst/local0/both/a/f1
+'
+test_expect_success '/ as the source: what is listed and excluded has its path below it' '
+	echo "${here#/}/src/a" >listed && evenstep bcast --local 1 -r --files-from listed --exclude "${here#/}/src/a/f3" / "$here/dst/{node}/root" 2>err &&
+	cmp "dst/local0/root$here/src/a/f1" src/a/f1 && test ! -e "dst/local0/root$here/src/a/f3"
+'
+if unshare -m mount --bind / / 2>/dev/null; then test_set_prereq MOUNT; fi
+test_expect_success MOUNT 'a folder that is within itself is told as such' '
+	mkdir -p ring/in && test_expect_code 1 unshare -m sh -c "mount --bind ring ring/in && exec evenstep bcast --local 1 -r ring \"$here/dst/{node}/ring\"" 2>err &&
+	{ said "evenstep: ring/in: this folder is within itself: leave it out with --exclude" || said "evenstep: ring/in/in: this folder is within itself: leave it out with --exclude"; }
+'
 test_expect_success 'hard links stay one file, and holes stay holes' '
 	test dst/local0/x/a/f1 -ef dst/local0/x/a/b/hard && test "$(stat -c %b dst/local0/x/sparse)" -lt 1000
 '

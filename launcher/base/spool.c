@@ -148,3 +148,18 @@ void spool_clear(struct spool *s)
     memset(s, 0, sizeof *s);
     errno = saved;
 }
+
+const char *spool_mend(int error)
+{
+    switch (error) {
+    case ENOSPC:
+    case EDQUOT:
+        return "free some space in TMPDIR";
+    case EFBIG:
+        return "raise ulimit -f";
+    case ENOMEM:
+        return "free some memory";
+    default:
+        return "give another folder as TMPDIR";
+    }
+}

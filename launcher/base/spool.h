@@ -30,6 +30,8 @@ uint64_t spool_size(const struct spool *s); /* bytes in all */
  * -1 with errno. */
 int spool_read(const struct spool *s, uint64_t at, void *bytes, size_t len);
 void spool_clear(struct spool *s);
+/* What mends it where bytes could not be added for that error. */
+const char *spool_mend(int error);
 
 /* Open a new file without a name, in TMPDIR or else /tmp; -1 with errno. */
 int spool_open_file(void);

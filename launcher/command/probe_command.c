@@ -230,9 +230,6 @@ static int start(struct command *c)
                                       local_option_speeds(&c->o->local),
                                   .place.srun_args = c->o->srun};
 
-    if (!setup.local && companion_job_from_environ() == 0)
-        return es_fail(c->err, ES_ENV, "run it inside salloc or sbatch",
-                       "--nodes: no allocation");
     c->setup = (struct qualification_setup){
         .source = c->o->fresh ? METRICS_PROBE : METRICS_CACHED,
         .probe = &c->config.probe,
@@ -299,6 +296,9 @@ static int probe_main(int argc, char **argv, struct es_error *err)
         return -1;
     if (check_elements(&c, o.elements) < 0)
         return -1;
+    if (o.nodes && o.local.n == 0 && companion_job_from_environ() == 0)
+        return es_fail(err, ES_ENV, "run it inside salloc or sbatch",
+                       "--nodes: no allocation");
     if (report_out_open(&c.report, o.report, err) < 0)
         return -1;
     if (!o.nodes && o.local.n == 0) {

@@ -43,9 +43,7 @@ int distribution_output(struct distribution *d,
     p->output += m->len;
     if (spool_add(&p->out, m->bytes, m->len) == 0)
         return 0;
-    return es_fail(err, ES_WORK,
-                   errno == EFBIG ? "raise ulimit -f"
-                                  : "free some space in TMPDIR",
+    return es_fail(err, ES_WORK, spool_mend(errno),
                    "cannot keep the output of a slice: %s", strerror(errno));
 }
 
@@ -83,7 +81,7 @@ static int was_crowded(const struct distribution *d,
         return 0;
     return m->signal == SIGKILL || m->exec_errno == ENOMEM
            || m->status == 128 + SIGKILL
-           || (m->status == 126 && !m->exec_errno);
+           || (m->status == 126 && m->elapsed_ns == 0); /* not even begun */
 }
 
 /* A piece has come back from a slot: for how many seconds did it run beside

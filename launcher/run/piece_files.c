@@ -56,7 +56,7 @@ void piece_files_open(struct piece_files *f, const struct run_options *o)
                               .here = o->local.n > 0 && !o->workdir,
                               .journaled = o->journal != NULL,
                               .sync = !o->no_sync};
-    if (o->output && !o->resume && has_others(o->output))
+    if (o->output && !o->resume && !o->resume_failed && has_others(o->output))
         notice("--stdout: there are such files already: what this run does not "
                "replace of them stays beside its own");
 }

@@ -140,6 +140,7 @@ static int start(struct run *r)
         return -1;
     if (receiving_open(&r->receiving, r->o->gather, !r->o->no_sync, r->err) < 0
         || work_open(&r->work, r->o, r->front.base, on_there, r, r->err) < 0
+        || front_has_nodes(r->o->local.n > 0, r->err) < 0
         || report_open(&r->report, r->o->report, r->err) < 0
         || joblog_open(&r->joblog, r->o->joblog,
                        r->o->resume || r->o->resume_failed, r->o->command,

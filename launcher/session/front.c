@@ -92,6 +92,15 @@ static void front_failed(void *arg, const struct es_error *err)
     front_finish(f, 1);
 }
 
+int front_has_nodes(int is_local, struct es_error *err)
+{
+    if (is_local || companion_job_from_environ() != 0)
+        return 0;
+    return es_fail(err, ES_ENV,
+                   "run it inside salloc or sbatch, or give --local N",
+                   "no allocation");
+}
+
 int front_open(struct front *f,
                const struct config *config,
                struct session_setup *setup,
@@ -101,10 +110,8 @@ int front_open(struct front *f,
     char agent[4096];
     int rc;
 
-    if (!setup->local && !setup->place.job && companion_job_from_environ() == 0)
-        return es_fail(f->err, ES_ENV,
-                       "run it inside salloc or sbatch, or give --local N",
-                       "no allocation");
+    if (!setup->place.job && front_has_nodes(setup->local > 0, f->err) < 0)
+        return -1;
     if (path_of_agent(agent, sizeof agent, config->agent_path, f->err) < 0)
         return -1;
     setup->agent_path = agent;

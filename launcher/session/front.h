@@ -44,6 +44,9 @@ int front_catch(struct front *f, const char *left);
 /* The first SIGTERM is on()'s: 1 if it ends the command in order, so that only
  * a second one ends it as a failure; 0 if it shall end it as before. */
 void front_on_term(struct front *f, int (*on)(void *arg), void *arg);
+/* Are there nodes: of a job, or this machine as such?  To be asked before a file
+ * of the user's is emptied.  0, or -1 and err filled (ES_ENV). */
+int front_has_nodes(int is_local, struct es_error *err);
 /*
  * Start the agents.  setup says what the command line says (local, place);
  * where the agent's program is, its ports and how it is wired up are set here,

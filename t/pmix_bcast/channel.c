@@ -566,6 +566,58 @@ static void test_knowing(void)
        "of half a message nothing is delivered");
 }
 
+/* Several in one go, and the first cut where it likes. */
+static void test_cuts(void)
+{
+    enum { N = 5 };
+    uint8_t bytes[N * (MESSAGE_HEAD + 20000 + TAG_BYTES)];
+    static const size_t cut[] = {1, 11, 12, 13, 16383, 16384, 16385, 20027};
+    size_t at = 0, n = 0;
+    struct knowing k;
+
+    fresh();
+    knowing_connect(&k);
+    for (size_t i = 0; i < sizeof cut / sizeof *cut; i++) {
+        at = 0;
+        for (int j = 0; j < N; j++)
+            at += seal_bytes(k.out, (uint16_t)(100 + n++), 20000, bytes + at);
+        put(k.fd, bytes, cut[i]);
+        turn(2);
+        put(k.fd, bytes + cut[i], at - cut[i]);
+        until(taken->messages == (int)n || taken->closed);
+    }
+    ok(taken->messages == (int)n && !taken->garbled && !taken->disorder,
+       "messages arrive whole and in order, wherever they are cut");
+    knowing_end(&k);
+}
+
+/* The other end says its last words and dies, while it is yet to be sent a lot. */
+static void test_last_words(void)
+{
+    enum { N = 40 };
+    const struct linger reset = {.l_onoff = 1};
+    uint8_t bytes[N * (MESSAGE_HEAD + 1000 + TAG_BYTES)];
+    struct knowing k;
+    size_t at = 0;
+
+    fresh();
+    knowing_connect(&k);
+    put(k.fd, bytes, seal_bytes(k.out, 77, 1000, bytes));
+    until(taken->messages == 1);
+    for (int i = 0; i < 100; i++)
+        send_bytes(taken->channel, 1, 70000);
+    turn(3);
+    ok(channel_backlog(taken->channel) > 0, "not all of it is sent");
+    for (int i = 1; i < N; i++)
+        at += seal_bytes(k.out, (uint16_t)(77 + i), 1000, bytes + at);
+    put(k.fd, bytes, at); /* in one go, as the end discards what is not sent */
+    (void)setsockopt(k.fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
+    knowing_end(&k);
+    until(taken->closed);
+    is_int(taken->messages, N, "all that was said before is heard");
+    is_int(taken->closed, 1, "and then the end");
+}
+
 /* --- somebody stands between the two -------------------------------------- */
 
 /* Two sealed messages, and what becomes of them on the way. */
@@ -1057,6 +1109,8 @@ int main(void)
     test_ports();
     test_right_secret();
     test_knowing();
+    test_cuts();
+    test_last_words();
     test_between();
     test_meant_for_others();
     test_end();
