@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pmix_bcast/tree_source.h"
+#include "pmix_bcast/clock.h"
 #include "pmix_bcast/offload.h"
 #include "pmix_bcast/tree_digest.h"
 
@@ -10,6 +11,11 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* Where it takes longer to open a file and to read it, these many have shown, it
+ * is done ahead by threads; below that they cost more than they save. */
+#define AHEAD_WORTH_NS 100000
+#define AHEAD_SHOWN    8u
 
 /* --- where a file is ------------------------------------------------------ */
 
@@ -60,6 +66,15 @@ static int open_file(void *arg, uint32_t entry)
     return -1;
 }
 
+/* The same for home, which reads it next. */
+static int open_next(void *arg, uint32_t entry)
+{
+    struct tree_source *s = arg;
+
+    s->opened++;
+    return s->ahead ? tree_ahead_open(s->ahead, entry) : open_file(s, entry);
+}
+
 /* --- reading -------------------------------------------------------------- */
 
 static int fail_on(const struct tree_source *s,
@@ -78,15 +93,29 @@ static int fail_on(const struct tree_source *s,
                    path, strerror(why));
 }
 
+/* Home has read up to there.  Without a thread it goes on as it is. */
+static void look_ahead(struct tree_source *s, int64_t took_ns, uint64_t at)
+{
+    s->read_ns += took_ns;
+    if (s->ahead || s->opened < AHEAD_SHOWN)
+        return;
+    if (s->read_ns > (int64_t)s->opened * AHEAD_WORTH_NS)
+        s->ahead = tree_ahead_start(&s->index, at, open_file, s);
+    s->opened = 0;
+    s->read_ns = 0;
+}
+
 int tree_source_read(struct tree_source *s,
                      uint8_t *bytes,
                      size_t len,
                      uint64_t at,
                      struct es_error *err)
 {
+    int64_t from = clock_ns();
     uint32_t entry;
     int why = tree_files_read(&s->files, bytes, len, at, &entry);
 
+    look_ahead(s, clock_ns() - from, at + len);
     return why ? fail_on(s, entry, why, err) : 0;
 }
 
@@ -146,12 +175,27 @@ int tree_source_select(struct tree_source *s, struct es_error *err)
                : es_no_memory(err);
 }
 
+struct check {
+    const struct tree_source *s;
+    atomic_uint failed; /* the entry */
+};
+
+static int check_file(void *arg, uint32_t entry)
+{
+    struct check *c = arg;
+
+    if (c->s->index.entry[entry].kind != TREE_FILE || is_as_it_was(c->s, entry))
+        return 0;
+    atomic_store(&c->failed, entry);
+    return ENODATA;
+}
+
 int tree_source_check(const struct tree_source *s, struct es_error *err)
 {
-    for (uint32_t i = 0; i < s->index.n; i++)
-        if (s->index.entry[i].kind == TREE_FILE && !is_as_it_was(s, i))
-            return fail_on(s, i, ENODATA, err);
-    return 0;
+    struct check c = {.s = s};
+    int why = offload_each(s->index.n, check_file, &c);
+
+    return why ? fail_on(s, atomic_load(&c.failed), why, err) : 0;
 }
 
 /* --- start and end -------------------------------------------------------- */
@@ -165,7 +209,7 @@ int tree_source_open(struct tree_source *s,
 
     *s = (struct tree_source){.found.n = 0};
     s->files =
-        (struct tree_files){.index = &s->index, .open = open_file, .arg = s};
+        (struct tree_files){.index = &s->index, .open = open_next, .arg = s};
     if (tree_walk(&s->found, wish, &w, err) < 0) {
         writer_clear(&w);
         tree_source_close(s);
@@ -183,6 +227,7 @@ int tree_source_open(struct tree_source *s,
 
 void tree_source_close(struct tree_source *s)
 {
+    tree_ahead_stop(s->ahead);
     tree_files_clear(&s->files);
     tree_index_clear(&s->index);
     tree_found_clear(&s->found);

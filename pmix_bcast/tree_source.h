@@ -12,6 +12,7 @@
 #define PMIX_BCAST_TREE_SOURCE_H
 
 #include "pmix_bcast/error.h"
+#include "pmix_bcast/tree_ahead.h"
 #include "pmix_bcast/tree_files.h"
 #include "pmix_bcast/tree_walk.h"
 
@@ -19,9 +20,12 @@ struct tree_source {
     struct tree_index index;
     struct tree_files files;
     struct tree_found found;
-    struct tree_want want; /* what some node lacks; no bits: they are not
+    struct tree_want want;    /* what some node lacks; no bits: they are not
                               asked */
-    uint64_t bytes;        /* of all files */
+    uint64_t bytes;           /* of all files */
+    struct tree_ahead *ahead; /* NULL: files are opened as they are read */
+    uint32_t opened;          /* files, until then ... */
+    int64_t read_ns;          /* ... and how long all reading has taken */
 };
 
 /* Look at all of it; the wish need not outlive it, the source must stay where

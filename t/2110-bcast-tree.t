@@ -49,6 +49,11 @@ touch -d @-1.5 src/a/f3
 touch -d @1234567890.5 src/a "src/empty folder" src/closed src
 
 # --- it arrives ----------------------------------------------------------------
+test_expect_success 'files that take long to open are opened by several threads, and all is as it was' '
+	mkdir -p slow/a slow/b && for i in $(seq 120); do head -c $((i * 37)) src/large >slow/a/$i && echo $i >slow/b/$i || return 1; done && : >slow/none &&
+	nodes 2 && env LD_PRELOAD="$EVENSTEP_BUILD/t/programs/disk.so" DISK_SLOW=2 DISK_LOG="$here/log" evenstep bcast --local 2 -r slow "$here/dst/{node}/x" &&
+	arrived slow && test "$(grep -c "^slow" log)" -ge 4
+'
 for n in 1 3 8; do
 	test_expect_success "a folder is the same on $n nodes, with times, modes and links" '
 		nodes $n && evenstep bcast --local $n -r src "$here/dst/{node}/x" 2>err &&

@@ -572,7 +572,7 @@ static void test_cuts(void)
     enum { N = 5 };
     uint8_t bytes[N * (MESSAGE_HEAD + 20000 + TAG_BYTES)];
     static const size_t cut[] = {1, 11, 12, 13, 16383, 16384, 16385, 20027};
-    size_t at = 0, n = 0;
+    size_t at, n = 0;
     struct knowing k;
 
     fresh();

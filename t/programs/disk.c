@@ -6,14 +6,18 @@
  *
  *   DISK_LOG    file that gets "sync PATH" and "name PATH"
  *   DISK_FLOCK  errno of every flock(2)
+ *   DISK_SLOW   milliseconds that an open(2) takes of a path with "slow" in it; each
+ *               thread that has waited so tells "slow THREAD" once
  */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <time.h>
 #include <unistd.h>
 
 static void note(const char *what, const char *path)
@@ -60,6 +64,34 @@ int flock(int fd, int operation)
     }
     *(void **)&real = dlsym(RTLD_NEXT, "flock");
     return real(fd, operation);
+}
+
+static void wait_for_disk(const char *ms)
+{
+    static _Thread_local int told;
+    struct timespec nap = {.tv_nsec = atoi(ms) * 1000000L};
+    char text[20];
+
+    (void)nanosleep(&nap, NULL);
+    if (told++)
+        return;
+    snprintf(text, sizeof text, "%d", (int)gettid());
+    note("slow", text);
+}
+
+int open(const char *path, int flags, ...)
+{
+    const char *ms = getenv("DISK_SLOW");
+    int (*real)(const char *, int, ...), mode;
+    va_list more;
+
+    va_start(more, flags);
+    mode = (flags & (O_CREAT | __O_TMPFILE)) != 0 ? va_arg(more, int) : 0;
+    va_end(more);
+    if (ms && strstr(path, "slow"))
+        wait_for_disk(ms);
+    *(void **)&real = dlsym(RTLD_NEXT, "open");
+    return real(path, flags, mode);
 }
 
 int fsync(int fd)
