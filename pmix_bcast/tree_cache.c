@@ -22,6 +22,7 @@
 #define STALE_S   3600
 #define NAME_SIZE (FILE_DIGEST_HEX + 1)
 #define FILES_MAX (1u << 24)
+#define BLOCK     4096u /* bytes; most file systems give a file whole ones */
 
 /* --- the folder ----------------------------------------------------------- */
 
@@ -128,17 +129,31 @@ static void put_it(struct tree_cache *c,
         (void)unlinkat(c->folder, part, 0);
 }
 
+uint64_t tree_cache_lacks(const struct tree_cache *c,
+                          const struct tree_entry *e)
+{
+    uint64_t bytes = (e->data + BLOCK - 1) / BLOCK * BLOCK;
+    char name[NAME_SIZE];
+
+    if (c->folder < 0 || e->kind != TREE_FILE || !e->digest || e->data == 0
+        || bytes > c->bytes)
+        return 0;
+    name_of(e->digest, name);
+    return faccessat(c->folder, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0 ? 0
+                                                                      : bytes;
+}
+
 void tree_cache_put(struct tree_cache *c, const struct tree_place *p)
 {
     const struct tree_entry *e = &p->index->entry[p->entry];
+    uint64_t bytes = tree_cache_lacks(c, e);
     char name[NAME_SIZE];
     int from;
 
-    if (c->folder < 0 || e->data > c->bytes || atomic_load(&c->full))
+    if (bytes == 0 || atomic_load(&c->full)
+        || atomic_fetch_add(&c->taken, bytes) + bytes > c->bytes)
         return;
     name_of(e->digest, name);
-    if (faccessat(c->folder, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
-        return;
     name[2] = '\0';
     (void)mkdirat(c->folder, name, 0700);
     name[2] = '/';
@@ -216,7 +231,7 @@ static int compare_used(const void *a, const void *b)
     return (x->tv_nsec > y->tv_nsec) - (x->tv_nsec < y->tv_nsec);
 }
 
-void tree_cache_trim(const struct tree_cache *c)
+void tree_cache_trim(const struct tree_cache *c, uint64_t more)
 {
     struct list l = {.c = c};
     char name[8];
@@ -227,6 +242,7 @@ void tree_cache_trim(const struct tree_cache *c)
         snprintf(name, sizeof name, "%02x", i);
         note_folder(&l, name);
     }
+    l.bytes += more;
     if (l.bytes > c->bytes)
         qsort(l.file, l.n, sizeof *l.file, compare_used);
     for (size_t i = 0; i < l.n && l.bytes > c->bytes; i++)

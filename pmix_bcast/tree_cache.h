@@ -15,8 +15,9 @@
 struct tree_cache {
     int folder; /* -1: there is none */
     uint64_t bytes;
-    atomic_int full;    /* errno: it could not take a file */
-    atomic_int damaged; /* files were found, and removed */
+    atomic_ullong taken; /* bytes that it has put in */
+    atomic_int full;     /* errno: it could not take a file */
+    atomic_int damaged;  /* files were found, and removed */
 };
 
 #define TREE_CACHE_CLOSED                                                      \
@@ -35,10 +36,15 @@ void tree_cache_open(struct tree_cache *c,
                      size_t size);
 /* As tree_same_make(), from what is there for the entry's digest. */
 int tree_cache_get(struct tree_cache *c, int *fd, const struct tree_place *p);
-/* Take the file that is at p, unless it is there.  If it cannot, it is not. */
+/* The bytes of disk that an entry would take; 0: it is there, or is not for a cache. */
+uint64_t tree_cache_lacks(const struct tree_cache *c,
+                          const struct tree_entry *e);
+/* Take the file that is at p, unless it is there.  If it cannot, as more than its
+ * bytes were put into it, it is not. */
 void tree_cache_put(struct tree_cache *c, const struct tree_place *p);
-/* Remove what was not used for longest, as far as it has more than its bytes. */
-void tree_cache_trim(const struct tree_cache *c);
+/* Remove what was not used for longest, until so many bytes more are no more than it
+ * may have. */
+void tree_cache_trim(const struct tree_cache *c, uint64_t more);
 void tree_cache_close(struct tree_cache *c);
 
 #endif

@@ -125,20 +125,26 @@ static int put_into_cache(void *arg, uint32_t entry)
     struct tree_place p;
     char path[TREE_PATH_MAX];
 
-    if (e->kind == TREE_FILE && e->digest && e->data > 0
-        && place_of(t, entry, &p, path) == 0)
+    if (tree_cache_lacks(&t->cache, e) > 0 && place_of(t, entry, &p, path) == 0)
         tree_cache_put(&t->cache, &p);
     return atomic_load(&t->progress.cancel) ? ECANCELED : 0;
 }
 
+/* Room is made first, so that it never has more than it may. */
 int tree_copy_fill_cache(struct tree_copy *t)
 {
+    uint64_t lacks = 0;
     int why;
 
     if (t->cache.folder < 0)
         return 0;
+    for (uint32_t i = 0; i < t->index.n; i++)
+        lacks += tree_cache_lacks(&t->cache, &t->index.entry[i]);
+    if (lacks == 0)
+        return 0;
+    tree_cache_trim(&t->cache, lacks < t->cache.bytes ? lacks : t->cache.bytes);
     why = offload_each(t->index.n, put_into_cache, t);
     if (why == 0)
-        tree_cache_trim(&t->cache);
+        tree_cache_trim(&t->cache, 0); /* others may have put in, too */
     return why;
 }

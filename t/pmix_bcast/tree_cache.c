@@ -236,12 +236,21 @@ static void test_bounds(struct tree_cache *c)
     be_used("a", 1000);
     be_used("other", 3000);
     be_used("large", 2000);
-    tree_cache_trim(c);
+    tree_cache_trim(c, 0);
     ok(is_cached("a") && is_cached("large"), "what fits stays");
     c->bytes = 100000; /* large has 200,000 */
-    tree_cache_trim(c);
+    tree_cache_trim(c, 0);
     ok(!is_cached("a") && !is_cached("large") && is_cached("other"),
        "what was not used for longest goes, and no more than must");
+    tree_cache_trim(c, 100000);
+    ok(!is_cached("other"), "more of it where room is asked for");
+    c->bytes = 8192;
+    atomic_store(&c->taken, 0);
+    put(c, "a");
+    put(c, "other");
+    put(c, "sparse");
+    ok(is_cached("a") && is_cached("other") && !is_cached("sparse"),
+       "while it is filled it takes no more than its bytes");
 }
 
 static void test_folder(void)
@@ -263,7 +272,7 @@ static void test_folder(void)
     ok(c.folder == -1 && strstr(note, "No such file"), "%s", note);
     ok(get(&c, "a") == 0, "one that is closed has nothing");
     put(&c, "a");
-    tree_cache_trim(&c);
+    tree_cache_trim(&c, 0);
     tree_cache_close(&c);
 }
 
