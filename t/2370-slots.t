@@ -49,7 +49,7 @@ test_expect_success '{slot} says what EVENSTEP_SLOT does' '
 test_expect_success 'without --slots a node has one: 0' '
 	evenstep run --local 2 --range 0:4 -- sh -c "echo {slot}" >got && sort -u got >one && echo 0 >want && test_cmp want one
 '
-for policy in static canon even manual proportional guided autotuned rl2; do
+for policy in even canon static guided manual nodethreads autotuned proportional rl rl2; do
 	test_expect_success "$policy works with slots: every unit once, frame by frame" '
 		seq 0 49 >want && cat want want want >all &&
 		evenstep run --local 3 --slots 2 --range 0:50 --repeat 3 --policy '$policy' -- sh -c "seq {begin} \$(({end} - 1))" >got && test_cmp all got

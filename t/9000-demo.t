@@ -130,18 +130,22 @@ test_expect_success 'every frame: rows and seconds of each node, two slices adde
 	END
 '
 test_expect_success 'then its time beside the ideal, equal parts by its costs, and what srun really took' '
-	table lost.report plain.seconds >out && cat out && squeezed out | tail -n 5 >got && cat >want <<-\END && test_cmp want got
+	table lost.report plain.seconds >out && cat out && squeezed out | tail -n 7 >got && cat >want <<-\END && test_cmp want got
 	frame evenstep ideal time/ideal equal parts plain srun
 	1 1.20 s 1.05 s 1.14 1.30 s 1.50 s
 	2 1.80 s 0.90 s 2.00 1.31 s 2.25 s
 	3 12.10 s 12.10 s 1.00 12.10 s 13.00 s
 	all 15.10 s 14.05 s 1.07 14.71 s 16.75 s
+
+	efficiency 0.79
 	END
 '
 test_expect_success 'what is not known is no number, nor is a sum with it' '
-	printf "1.5\n2.25\n" >two.seconds && table lost.report two.seconds | tail -n 2 >out && squeezed out >got && cat >want <<-\END && test_cmp want got &&
+	printf "1.5\n2.25\n" >two.seconds && table lost.report two.seconds | tail -n 4 >out && squeezed out >got && cat >want <<-\END && test_cmp want got &&
 	3 12.10 s 12.10 s 1.00 12.10 s -
 	all 15.10 s 14.05 s 1.07 14.71 s -
+
+	efficiency 0.79
 	END
 	table one.report >out && cat out && squeezed out >got && cat >want <<-\END && test_cmp want got
 	a-node-of-a-long-name
@@ -157,15 +161,18 @@ cat >ahead.report <<'END'
 {"type":"frame","frame":0,"began":0,"slices":[{"node":"n0","begin":0,"end":60,"seconds":2,"attempt":1,"status":0}],"first":2,"last":3,"efficiency":0.5,"ideal":1.5,"equal_parts":2,"adjusted":true}
 {"type":"frame","frame":1,"began":1,"slices":[{"node":"n0","begin":0,"end":60,"seconds":2,"attempt":1,"status":0}],"first":2,"last":2.5,"efficiency":1,"ideal":1.5,"equal_parts":2,"adjusted":true}
 {"type":"frame","frame":2,"began":2,"slices":[{"node":"n0","begin":0,"end":60,"seconds":1,"attempt":1,"status":0}],"first":1,"last":1.2,"efficiency":1,"ideal":1,"equal_parts":1,"adjusted":true}
-{"type":"summary","frames":3,"seconds":3.5,"efficiency":0.8,"ideal":2.8,"policy":"even"}
+{"type":"summary","frames":3,"seconds":3.5,"efficiency":0.8,"ideal":2.8,"rest":{"restarts":0.4,"waiting":0.3,"twice":0,"wire":0.004},"policy":"even"}
 END
-test_expect_success 'frames that overlap: the time since the one before, and ideal of the run' '
-	table ahead.report plain.seconds >out && cat out && squeezed out | tail -n 5 >got && cat >want <<-\END && test_cmp want got
+test_expect_success 'frames that overlap: the time since the one before, ideal of the run, and what the rest went to' '
+	table ahead.report plain.seconds >out && cat out && squeezed out | tail -n 8 >got && cat >want <<-\END && test_cmp want got
 	frame evenstep ideal time/ideal equal parts plain srun
 	1 3.00 s 1.50 s - 2.00 s 1.50 s
 	2 0.50 s 1.50 s - 2.00 s 2.25 s
 	3 0.00 s 1.00 s - 1.00 s 13.00 s
 	all 3.50 s 2.80 s 1.25 5.00 s 16.75 s
+
+	efficiency 0.80; the rest: restarts 0.40 s, waiting 0.30 s
+	with a start of the command on each node in each frame the ideal is 4.00 s: time/ideal 0.88
 	END
 '
 test_expect_success 'columns stand below each other, and four nodes fit in 100' '
