@@ -9,11 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Where it takes longer to open a file and to read it, these many have shown, it
- * is done ahead by threads; below that they cost more than they save. */
+/* Where these many files have shown that to open and to read one takes longer, and
+ * is waited for, it is done ahead by threads: else they cost more than they save. */
 #define AHEAD_WORTH_NS 100000
 #define AHEAD_SHOWN    8u
 
@@ -93,16 +94,26 @@ static int fail_on(const struct tree_source *s,
                    path, strerror(why));
 }
 
-/* Home has read up to there.  Without a thread it goes on as it is. */
-static void look_ahead(struct tree_source *s, int64_t took_ns, uint64_t at)
+/* How often this thread has waited, not counting when others had its CPU. */
+static long times_waited(void)
 {
-    s->read_ns += took_ns;
-    if (s->ahead || s->opened < AHEAD_SHOWN)
+    struct rusage now = {0};
+
+    (void)getrusage(RUSAGE_THREAD, &now); /* cannot fail */
+    return now.ru_nvcsw;
+}
+
+/* Home has read up to there.  Without a thread it goes on as it is. */
+static void look_ahead(struct tree_source *s, uint64_t at)
+{
+    if (s->opened < AHEAD_SHOWN)
         return;
-    if (s->read_ns > (int64_t)s->opened * AHEAD_WORTH_NS)
+    if (s->read_ns > (int64_t)s->opened * AHEAD_WORTH_NS
+        && s->waited > s->opened / 2)
         s->ahead = tree_ahead_start(&s->index, at, open_file, s);
     s->opened = 0;
     s->read_ns = 0;
+    s->waited = 0;
 }
 
 int tree_source_read(struct tree_source *s,
@@ -112,10 +123,14 @@ int tree_source_read(struct tree_source *s,
                      struct es_error *err)
 {
     int64_t from = clock_ns();
+    long waited = times_waited();
     uint32_t entry;
     int why = tree_files_read(&s->files, bytes, len, at, &entry);
 
-    look_ahead(s, clock_ns() - from, at + len);
+    s->read_ns += clock_ns() - from;
+    s->waited += times_waited() - waited;
+    if (!s->ahead)
+        look_ahead(s, at + len);
     return why ? fail_on(s, entry, why, err) : 0;
 }
 

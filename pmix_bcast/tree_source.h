@@ -24,8 +24,9 @@ struct tree_source {
                               asked */
     uint64_t bytes;           /* of all files */
     struct tree_ahead *ahead; /* NULL: files are opened as they are read */
-    uint32_t opened;          /* files, until then ... */
-    int64_t read_ns;          /* ... and how long all reading has taken */
+    uint32_t opened;          /* files, of late ... */
+    int64_t read_ns;          /* ... how long all reading has taken ... */
+    long waited;              /* ... and how often it was waited for */
 };
 
 /* Look at all of it; the wish need not outlive it, the source must stay where
