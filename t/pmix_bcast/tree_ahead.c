@@ -2,9 +2,9 @@
 /* Files of a made-up tree that are opened ahead: each once, whatever the order. */
 #include "pmix_bcast/tree_ahead.h"
 #include "fault.h"
+#include "own_entries.h"
 #include "tap.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -59,19 +59,6 @@ static int open_one(void *arg, uint32_t entry)
     return -1;
 }
 
-static int descriptors(void)
-{
-    DIR *dir = opendir("/proc/self/fd");
-    int n = 0;
-
-    if (!dir)
-        bail("no /proc");
-    while (readdir(dir))
-        n++;
-    closedir(dir);
-    return n;
-}
-
 static struct tree_ahead *start(uint64_t at)
 {
     struct tree_ahead *a;
@@ -111,7 +98,7 @@ static unsigned not_opened(uint32_t from, uint32_t to, unsigned times)
 
 static void test_in_order(int us)
 {
-    int before = descriptors(), good = 1;
+    int before = own_entries("/proc/self/fd"), good = 1;
     struct tree_ahead *a = start(0);
 
     atomic_store(&slow, us);
@@ -120,7 +107,7 @@ static void test_in_order(int us)
     ok(good, "%d us each: all are opened, and what cannot be is told", us);
     tree_ahead_stop(a);
     is_int(not_opened(1, FILES + 1, 1), 0, "each once");
-    is_int(descriptors(), before, "and none is left open");
+    is_int(own_entries("/proc/self/fd"), before, "and none is left open");
 }
 
 /* Two receivers, of which the second is behind the first. */
@@ -145,7 +132,7 @@ static void test_two_at_once(void)
 static void test_out_of_turn(void)
 {
     const uint32_t far = FILES - 10;
-    int before = descriptors();
+    int before = own_entries("/proc/self/fd");
     struct tree_ahead *a = start(0);
 
     atomic_store(&slow, 100);
@@ -154,18 +141,19 @@ static void test_out_of_turn(void)
     tree_ahead_stop(a);
     ok(not_opened(2 * TREE_AHEAD_FILES + 20, far, 0) == 0,
        "what was passed over is not");
-    is_int(descriptors(), before, "none is left open");
+    is_int(own_entries("/proc/self/fd"), before, "none is left open");
 }
 
 static void test_end_in_the_middle(void)
 {
-    int before = descriptors();
+    int before = own_entries("/proc/self/fd");
     struct tree_ahead *a = start(0);
 
     atomic_store(&slow, 1000);
     ok(ask(a, 1) && ask(a, 2), "the first two");
     tree_ahead_stop(a);
-    is_int(descriptors(), before, "an end in the middle leaves none open");
+    is_int(own_entries("/proc/self/fd"), before,
+           "an end in the middle leaves none open");
     a = start(t.bytes);
     ok(ask(a, 5), "from the content's end on there is nothing to be ahead of");
     tree_ahead_stop(a);

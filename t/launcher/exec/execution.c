@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/exec/execution.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -12,6 +11,7 @@
 #include <event2/event.h>
 
 #include "fault.h"
+#include "own_entries.h"
 #include "pmix_bcast/clock.h"
 #include "tap.h"
 
@@ -129,19 +129,6 @@ static void run_argv(char *const *argv)
 
 #define ARGV(...) ((char *[]){__VA_ARGS__, NULL})
 #define SH(text)  ARGV("sh", "-c", text)
-
-static int count_fds(void)
-{
-    DIR *dir = opendir("/proc/self/fd");
-    int n = 0;
-
-    if (!dir)
-        bail("no /proc");
-    while (readdir(dir))
-        n++;
-    closedir(dir);
-    return n;
-}
 
 /* As in /proc/PID/stat: R, S, T, ...; X: there is none. */
 static char state_of(long pid)
@@ -748,7 +735,7 @@ static void test_unheard(void)
 
 static void test_all(void)
 {
-    int fds = count_fds();
+    int fds = own_entries("/proc/self/fd");
 
     test_refusals();
     test_not_started();
@@ -764,7 +751,7 @@ static void test_all(void)
     test_doubt();
     test_destroy();
     test_no_memory();
-    is_int(count_fds(), fds, "no descriptor is left open");
+    is_int(own_entries("/proc/self/fd"), fds, "no descriptor is left open");
     ok(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD,
        "no child is left unwaited for");
     test_no_standard_fds();

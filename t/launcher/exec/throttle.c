@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/exec/throttle.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -15,6 +14,7 @@
 #include "launcher/probe/probe_cpu.h"
 
 #include "fault.h"
+#include "own_entries.h"
 #include "tap.h"
 
 #define LIMIT_S 60
@@ -318,19 +318,6 @@ static int goes_away(long pid)
     return 0;
 }
 
-static int count_fds(void)
-{
-    DIR *dir = opendir("/proc/self/fd");
-    int n = 0;
-
-    if (!dir)
-        bail("no /proc");
-    while (readdir(dir))
-        n++;
-    closedir(dir);
-    return n;
-}
-
 /* --- facts of both means ------------------------------------------------- */
 
 /* Others use this machine, too, and take from what is measured. */
@@ -598,7 +585,7 @@ int main(int argc, char *argv[])
     base = event_base_new();
     if (!base)
         bail("no event loop");
-    fds = count_fds();
+    fds = own_entries("/proc/self/fd");
     test_find();
     test_run_ns();
     test_refusals();
@@ -611,7 +598,7 @@ int main(int argc, char *argv[])
     test_duty_vanished();
     test_duty_agent_dies();
     test_cgroup();
-    is_int(count_fds(), fds, "no descriptor is left open");
+    is_int(own_entries("/proc/self/fd"), fds, "no descriptor is left open");
     event_base_free(base);
     return done();
 }

@@ -3,25 +3,12 @@
 #include "launcher/probe/probe.h"
 #include "launcher/probe/probe_crew.h"
 
-#include <dirent.h>
 #include <sched.h>
 #include <time.h>
 
 #include "fault.h"
+#include "own_entries.h"
 #include "tree.h"
-
-static int count_threads(void)
-{
-    DIR *dir = opendir("/proc/self/task");
-    int n = 0;
-
-    if (!dir)
-        bail("no /proc");
-    while (readdir(dir))
-        n++;
-    closedir(dir);
-    return n;
-}
 
 static void test_budgets(void)
 {
@@ -43,9 +30,9 @@ static int threads_become(int n)
 {
     const struct timespec pause_5ms = {0, 5000000};
 
-    for (int i = 0; i < 2000 && count_threads() != n; i++)
+    for (int i = 0; i < 2000 && own_entries("/proc/self/task") != n; i++)
         nanosleep(&pause_5ms, NULL);
-    return count_threads() == n;
+    return own_entries("/proc/self/task") == n;
 }
 
 /* On a machine that others use, too, a short time may not do. */
@@ -67,7 +54,7 @@ static void test_probe(void)
     is_int(probed(&rate, &spread), 0, "this node is probed");
     ok(isfinite(rate) && rate > 1000, "it does more than 1000 units a second");
     ok(isfinite(spread) && spread >= 0, "the spread is a number");
-    threads = count_threads(); /* a sanitizer's, too */
+    threads = own_entries("/proc/self/task"); /* a sanitizer's, too */
     is_int(probed(&rate, &spread), 0, "and again");
     ok(threads_become(threads), "no thread is left");
 }
