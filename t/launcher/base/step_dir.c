@@ -303,11 +303,6 @@ static void test_sweep(void)
     ok(1, "nothing may be there");
 }
 
-static int open_files(void)
-{
-    return entries("/proc/self/fd");
-}
-
 int main(void)
 {
     int before;
@@ -316,7 +311,7 @@ int main(void)
         skip_all("needs a mount name space of its own");
     snprintf(user, sizeof user, USER_DIR_BASE "/evenstep-%u",
              (unsigned)getuid());
-    before = open_files();
+    before = entries("/proc/self/fd");
     test_refused();
     test_others();
     test_found_again();
@@ -325,7 +320,7 @@ int main(void)
     test_put();
     test_no_room();
     test_sweep();
-    is_int(open_files(), before, "no file is left open");
+    is_int(entries("/proc/self/fd"), before, "no file is left open");
     is_int(entries(USER_DIR_BASE), 0, "and nothing left in " USER_DIR_BASE);
     return done();
 }

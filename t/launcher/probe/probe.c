@@ -1,25 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/probe/probe.h"
 #include "launcher/probe/probe_crew.h"
+#include "own_entries.h"
 #include "tree.h"
 
-#include <dirent.h>
 #include <sys/wait.h>
 #include <time.h>
 
 static char stand_ins[500];
-
-static int open_files(void)
-{
-    DIR *dir = opendir("/proc/self/fd");
-    int n = 0;
-
-    while (dir && readdir(dir))
-        n++;
-    if (dir)
-        closedir(dir);
-    return n;
-}
 
 /* A child that was killed is waited for 20 ms; on a busy machine it may take
  * longer to die, and then it is ours. */
@@ -90,7 +78,7 @@ static void test_node(void)
 {
     struct probe_result r[ELEMENTS];
     struct probe_setup setup;
-    int before = open_files();
+    int before = own_entries("/proc/self/fd");
 
     probe_setup_init(&setup);
     setup.drivers = "/nowhere";
@@ -109,7 +97,7 @@ static void test_node(void)
        "it computes");
     ok(r[ELEMENT_G].state == PROBE_MEASURED && r[ELEMENT_G].value == 0,
        "no GPU is a result");
-    is_int(open_files(), before, "no file is left open");
+    is_int(own_entries("/proc/self/fd"), before, "no file is left open");
     ok(children_end(), "and no child behind");
 }
 
