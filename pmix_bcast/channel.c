@@ -7,7 +7,7 @@
  *
  * It reads by itself: a bufferevent asks the kernel first how much there is, and
  * takes memory for it, which was a ninth of what a front end of 1,000 agents did.
- * Messages are taken where they were read to; only the begin of one whose rest is
+ * Messages are taken where they were read to; only the beginning of one whose rest is
  * yet to come is kept.
  */
 #include "pmix_bcast/channel.h"
@@ -35,7 +35,7 @@
 
 enum stage { CALLING, SHAKING, OPEN, DEAD };
 
-/* The begin of a message, in memory for all of it; of its head, if that is not
+/* The beginning of a message, in memory for all of it; of its head, if that is not
  * there yet. */
 struct begin {
     uint8_t *bytes; /* NULL: there is none */
@@ -208,7 +208,7 @@ static size_t message_bytes(const struct channel *c,
     return rc < 0 ? 0 : MESSAGE_HEAD + (rc > 0 ? head->length : 0);
 }
 
-/* Keep the begin of a message of `size` bytes. */
+/* Keep the beginning of a message of `size` bytes. */
 static int keep_begin(struct channel *c,
                       const uint8_t *bytes,
                       size_t n,
