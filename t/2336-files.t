@@ -45,7 +45,8 @@ test_expect_success '--journal: after a kill --resume does the rest, and writes 
 	END
 	chmod +x gated && behind evenstep run --local 3 --metrics equal --range 0:90 --journal journal --pieces 4 --stdout kept/{begin} -- ./gated {begin} {end} &&
 	wait_for 60 test -s kept/0 && kill -KILL $run && test_expect_code 137 wait $run && run= && rm kept/0 && : >go &&
-	run --journal journal --pieces 4 --resume --stdout kept/{begin} -- ./gated {begin} {end} && together kept
+	run --journal journal --pieces 4 --resume --stdout kept/{begin} -- ./gated {begin} {end} && together kept &&
+	run --journal journal --pieces 4 --resume-failed --stdout kept/{begin} -- ./gated {begin} {end} 2>err && together kept && ! grep "such files already" err
 '
 test_expect_success 'a folder that cannot be written: exit 1, says which' '
 	: >file && test_expect_code 1 run --stdout file/{begin} -- ./units {begin} {end} 2>err && said "evenstep: --stdout: file/[0-9]*: Not a directory: name another file, in a folder that is there"
