@@ -125,7 +125,8 @@ static int put_into_cache(void *arg, uint32_t entry)
     struct tree_place p;
     char path[TREE_PATH_MAX];
 
-    if (tree_cache_lacks(&t->cache, e) > 0 && place_of(t, entry, &p, path) == 0)
+    if (e->kind == TREE_FILE && e->digest && e->data > 0
+        && place_of(t, entry, &p, path) == 0)
         tree_cache_put(&t->cache, &p);
     return atomic_load(&t->progress.cancel) ? ECANCELED : 0;
 }

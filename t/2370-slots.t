@@ -142,10 +142,10 @@ test_expect_success 'a command that is killed without one beside it is a failure
 	test_expect_code 1 evenstep run --local 1 --overlap --range 0:4 --policy static --pieces 1 -- sh -c "kill -KILL \$\$" 2>err && cat err && grep "was killed by signal 9" err
 '
 test_expect_success 'a file that was not returned, or an exit of 126, is no lack of memory' '
-	test_expect_code 1 evenstep run --local 1 --overlap --policy manual:size=2 --range 0:12 --keep-going --return "made-{begin}" -- \
-		sh -c "sleep 0.3; test {begin} = 8 || : >made-{begin}" 2>err && ! grep "no memory for two" err && grep "did not return made-8" err &&
-	test_expect_code 1 evenstep run --local 1 --overlap --policy manual:size=2 --range 0:12 --keep-going -- \
-		sh -c "sleep 0.3; test {begin} != 8 || exit 126" 2>err && ! grep "no memory for two" err && grep "exited with status 126" err
+	beside() { evenstep run --local 1 --metrics equal --overlap --ahead 3 --range 0:20 --repeat 6 --keep-going "$@"; } &&
+	test_expect_code 1 beside -- sh -c "sleep 0.3; test {frame} -lt 4 || exit 126" 2>err && grep "exited with status 126" err && ! grep "no memory for two" err &&
+	test_expect_code 1 beside --return "made-{frame}-{begin}" -- sh -c "sleep 0.3; test {frame} -ge 4 || : >made-{frame}-{begin}" 2>err &&
+	grep "did not return made-4" err && ! grep "no memory for two" err
 '
 test_expect_success '--overlap is not for a program that stays alive' '
 	test_expect_code 2 evenstep run --local 1 --overlap --persistent --range 0:4 -- true 2>err && cat err && grep -e "--overlap" err
