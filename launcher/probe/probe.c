@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A child writes its result to a page shared with us, and says that it has by
- * ending with status 0; what it has said earlier counts if it does not.  It also holds the only writing end of a pipe: poll()
- * tells when that is closed, and so the child has ended, in whatever way.
+ * A child writes its result to a page shared with us, and then that it has; what
+ * it has said earlier counts if it ends before.  It also holds the only writing
+ * end of a pipe: poll() tells when that is closed, and so the child has ended, in
+ * whatever way.  Its status may come much later: a driver may need a second to
+ * take a GPU's memory from a process.
  */
 #include "launcher/probe/probe.h"
 #include "launcher/probe/probe_bus.h"
@@ -76,7 +78,8 @@ void probe_setup_init(struct probe_setup *setup)
 
 /* The page of a child. */
 struct shared {
-    struct probe_result result; /* when it has ended with status 0 */
+    struct probe_result result;
+    atomic_int whole; /* result is there */
     struct probe_early early;
 };
 
@@ -103,6 +106,7 @@ static void child_main(const struct probe_setup *setup,
     else
         probe_site_measure(&setup->site[e - ELEMENT_SITE], &r);
     shared->result = r;
+    atomic_store(&shared->whole, 1);
     _exit(0);
 }
 
@@ -177,7 +181,7 @@ static void child_end(struct child *c,
     status = child_reap(c->pid);
     close(c->fd);
     c->pid = 0;
-    if (in_time && status == 0 && shared->result.state != PROBE_LEFT_OUT
+    if (atomic_load(&shared->whole) && shared->result.state != PROBE_LEFT_OUT
         && probe_result_holds(&shared->result))
         *r = shared->result;
     else if (take_early(shared, r))

@@ -73,6 +73,7 @@ int cuCtxCreate_v2(void **context, unsigned flags, int device)
 int cuCtxDestroy_v2(void *context)
 {
     release_all();
+    linger();
     return context == allocated ? 0 : 201;
 }
 

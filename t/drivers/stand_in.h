@@ -17,6 +17,8 @@
  *   hang, crash   the driver never starts, or dies of a bad access; with
  *                 "-kernel" when it shall compute, with "-watch" what only
  *                 watches
+ *   lingers       the process is not over until a while after its end, as
+ *                 one whose memory a GPU's driver has to take back
  *
  * Built with OLD they lack a function that is needed, with BARE one that is
  * needed to compute.
@@ -29,6 +31,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -65,6 +68,25 @@ __attribute__((unused)) static void behave(const char *where)
         signal(SIGSEGV, SIG_DFL); /* a sanitizer's handler is not the point */
         raise(SIGSEGV);
     }
+}
+
+/* As long as another process traces ours, our parent has no status of us. */
+__attribute__((unused)) static void linger(void)
+{
+    const struct timespec a_while = {0, 300000000};
+    int ready[2];
+    char byte;
+
+    if (asked("lingers", 1) < 0 || pipe(ready) < 0)
+        return;
+    if (fork() == 0) {
+        (void)ptrace(PTRACE_SEIZE, getppid(), NULL, NULL);
+        closefrom(3); /* the parent's pipes, and ready[] */
+        nanosleep(&a_while, NULL);
+        _exit(0);
+    }
+    close(ready[1]);
+    (void)!read(ready[0], &byte, 1); /* its end */
 }
 
 __attribute__((unused)) static int devices(void)

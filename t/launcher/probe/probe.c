@@ -180,6 +180,23 @@ static void test_bad_kernel(const char *behaviour)
     ok(children_end(), "its process has ended");
 }
 
+/* One whose process takes longer to end than we wait for that. */
+static void test_slow_end(void)
+{
+    struct probe_result r[ELEMENTS];
+    struct probe_setup setup;
+
+    probe_setup_init(&setup);
+    setup.elements = PROBE_BIT(ELEMENT_G);
+    setup.budget_ms = 400;
+    setup.drivers = stand_ins;
+    setenv("STAND_IN_GPU", "lingers", 1);
+    is_int(probe_node(&setup, r, NULL), 0, "a process that ends slowly");
+    ok(r[ELEMENT_G].compute > 0, "all it has measured counts: %s",
+       r[ELEMENT_G].what);
+    ok(children_end(), "its process has ended");
+}
+
 int main(void)
 {
     const char *build = getenv("EVENSTEP_BUILD");
@@ -202,6 +219,7 @@ int main(void)
     test_bad_driver("crash,devices=2", "ended by signal 11");
     test_bad_kernel("hang-kernel");
     test_bad_kernel("crash-kernel");
+    test_slow_end();
     tree_remove();
     return done();
 }
