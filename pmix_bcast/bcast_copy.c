@@ -214,6 +214,28 @@ int bcast_copy_read(struct bcast_copy *c, uint32_t chunk, uint8_t *bytes)
     return 0;
 }
 
+int bcast_copy_was_here(const struct bcast_copy *c, uint32_t chunk)
+{
+    return is_tree(c) && c->tree
+           && tree_copy_was_here(c->tree, c->offset[chunk],
+                                 bcast_copy_size(c, chunk));
+}
+
+int bcast_copy_take(struct bcast_copy *c, uint32_t chunk)
+{
+    size_t size = bcast_copy_size(c, chunk);
+    uint8_t *bytes = malloc(size);
+    int why = bytes ? read_back(c, chunk, bytes) : ENOMEM;
+
+    if (why == 0
+        && seal_tag(c->seal, chunk, bytes, size, c->tag[chunk].bytes) < 0)
+        why = ENOMEM; /* what else makes libcrypto fail */
+    if (why == 0)
+        chunk_recent_put(&c->recent, chunk, bytes, size);
+    free(bytes);
+    return why;
+}
+
 uint64_t bcast_copy_sum(const struct bcast_copy *c)
 {
     return chunk_tag_sum(c->tag, c->order->plan.chunks);

@@ -66,6 +66,10 @@ int bcast_copy_put_checked(struct bcast_copy *c,
                            const uint8_t tag[TAG_BYTES]);
 /* All of it has come at once. */
 int bcast_copy_put_all(struct bcast_copy *c, const uint8_t *bytes);
+/* Is all of the chunk of files that were here before the broadcast?  Then take
+ * it as it stands there: it gets its tag. */
+int bcast_copy_was_here(const struct bcast_copy *c, uint32_t chunk);
+int bcast_copy_take(struct bcast_copy *c, uint32_t chunk);
 /* A chunk's bytes, for others: from fd (at c->offset), or if that is -1 by
  * bcast_copy_read(). */
 int bcast_copy_fd(const struct bcast_copy *c);

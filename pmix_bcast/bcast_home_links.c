@@ -7,6 +7,9 @@
 #include <errno.h>
 #include <string.h>
 
+/* Bytes that need not be sent, before others have their turn. */
+#define TAGGED_AT_ONCE (1u << 20)
+
 /* --- chunks --------------------------------------------------------------- */
 
 /* Once all tags are known the nodes can tell whether they have all. */
@@ -85,13 +88,18 @@ static void measure_queue(struct bcast_home *h, uint32_t v)
 void bcast_home_give(struct bcast_home *h)
 {
     struct feed_give g;
+    uint64_t tagged = 0;
 
     for (uint32_t v = 0; v < plan_used(&h->plan); v++)
         measure_queue(h, v);
     while (!h->over && feed_waiting(h->feed) < feed_budget(h->feed)
-           && feed_next(h->feed, &g, clock_s())) {
+           && tagged < TAGGED_AT_ONCE && feed_next(h->feed, &g, clock_s())) {
         if (make_tag(h, g.chunk) < 0)
             return;
+        if (g.is_there) {
+            tagged += bcast_source_size(&h->source, g.chunk);
+            continue;
+        }
         if (enqueue(&h->node[g.node], &g) < 0) {
             (void)es_no_memory(&h->err);
             bcast_home_end(h);
@@ -102,6 +110,16 @@ void bcast_home_give(struct bcast_home *h)
 
 /* --- connections ---------------------------------------------------------- */
 
+/* The end of it is a run of none. */
+static void heard_have(struct bcast_home *h,
+                       uint32_t v,
+                       const struct link_head *m)
+{
+    feed_has(h->feed, v, m->chunk, (uint32_t)m->bytes);
+    if (m->bytes == 0)
+        feed_connected(h->feed, v, h->node[v].moved);
+}
+
 static int on_taken(struct link *l,
                     void *arg,
                     const struct link_head *m,
@@ -110,7 +128,7 @@ static int on_taken(struct link *l,
     const struct rail *rail = arg;
     struct receiver *r = rail->peer;
     struct bcast_home *h = r->home;
-    struct feed_give g = {m->chunk, r->rank, 0};
+    struct feed_give g = {m->chunk, r->rank, 0, 0};
 
     (void)l;
     (void)bytes;
@@ -119,6 +137,8 @@ static int on_taken(struct link *l,
     r->moved = clock_s();
     if (m->type == LINK_RELAYED)
         feed_relayed(h->feed, r->rank, m->chunk, r->moved);
+    else if (m->type == LINK_HAVE && m->bytes <= h->plan.chunks - m->chunk)
+        heard_have(h, r->rank, m);
     else if (m->type == LINK_PULL) /* nobody else has it */
         return make_tag(h, m->chunk) < 0 ? 0 : enqueue(r, &g);
     else
@@ -225,6 +245,13 @@ static struct rail *free_rail(const struct bcast_home *h, uint32_t rank)
     return NULL;
 }
 
+/* A node says first what it had: only then is it known what to give it. */
+static int is_told(const struct bcast_home *h)
+{
+    return h->s.wish.flags & ORDER_TREE && h->s.wish.tree->want.bits
+           && h->plan.shape == PLAN_STRIPES;
+}
+
 static int on_pending_taken(struct link *l,
                             void *arg,
                             const struct link_head *m,
@@ -248,6 +275,8 @@ static int on_pending_taken(struct link *l,
     link_set_packing(l, h->packing);
     link_set_fabric(l, h->fabric, 0);
     pending_leave(p);
+    if (is_told(h))
+        return 0;
     feed_connected(h->feed, rank, clock_s());
     if (!h->over)
         bcast_home_give(h);

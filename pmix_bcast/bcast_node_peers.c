@@ -495,6 +495,7 @@ struct bcast_node *bcast_node_start(const struct bcast_node_setup *s,
     }
     why = order->plan.nodes != s->wireup->size ? EPROTO
                                                : bcast_copy_open(&b->copy);
+    b->tells = order->want && order->plan.shape == PLAN_STRIPES;
     b->order.want = NULL;
     if (why) {
         bcast_node_fail(b, why, "");
@@ -503,6 +504,7 @@ struct bcast_node *bcast_node_start(const struct bcast_node_setup *s,
     if (order->content || order->plan.bytes == 0) {
         take_content(b, order->content);
     } else {
+        bcast_node_begin_own(b);
         open_fabric(b);
         if (!waits_for_fabric(b))
             call_all(b);
@@ -581,6 +583,7 @@ void bcast_node_destroy(struct bcast_node *b)
             free(b->peer[i]);
         }
     peer_clear(&b->home);
+    bcast_node_end_own(b);
     receivers_destroy(b->receivers);
     fabric_close(b->fabric);
     packing_destroy(b->packing);

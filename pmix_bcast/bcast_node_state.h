@@ -4,6 +4,7 @@
  *
  *   bcast_node_peers.c  the order, connections, time
  *   bcast_node_talk.c   what peers say and are told
+ *   bcast_node_own.c    what was here before: it is told, and passed on
  *   bcast_node_end.c    whole and right, or failed: what home is told
  */
 #ifndef PMIX_BCAST_BCAST_NODE_STATE_H
@@ -28,6 +29,12 @@ struct peer { /* another node, or home */
     int unreachable;
     int by_network; /* called by one that is meant for data */
     int plain;      /* not to be called so (again) */
+    uint32_t told;  /* runs of what we had, and an end, that it knows of */
+    int has_told;   /* all that it had */
+};
+
+struct chunk_run { /* chunks, one after the other */
+    uint32_t first, n;
 };
 
 enum state { RECEIVING, VERIFYING, FINISHING, DONE, FAILED };
@@ -45,6 +52,12 @@ struct bcast_node {
     struct peer home, **peer;    /* by rank; NULL: none yet */
     struct rails rails;          /* of all of them */
     struct event *tick, *verify;
+    int tells;             /* nodes say first what they had */
+    struct chunk_run *own; /* that were here before; NULL: none */
+    uint32_t n_own;
+    struct event *take;        /* them, a few at once */
+    uint32_t taking, taken;    /* the run, and in it */
+    uint32_t waits;            /* for copies to go out */
     struct offload *finishing; /* of a tree, in a thread */
     uint32_t waited;           /* seconds for the disk, in it */
     double held_sent;          /* when */
@@ -70,6 +83,16 @@ int bcast_node_read(struct link *l,
                     const struct link_head *h,
                     uint8_t *bytes);
 void bcast_node_sent(struct link *l, void *arg, const struct link_head *h);
+/* Look which chunks were here before, and begin to take them.  Without memory
+ * they come as all do. */
+void bcast_node_begin_own(struct bcast_node *b);
+void bcast_node_end_own(struct bcast_node *b);
+/* The next of what a peer, or home, is told of it: 1 and *h, or 0.  And what a
+ * peer tells: 0, or -1 if it cannot be. */
+int bcast_node_next_have(const struct bcast_node *b,
+                         struct peer *p,
+                         struct link_head *h);
+int bcast_node_heard_have(struct peer *p, const struct link_head *h);
 /* Home is told why: an errno value, 0 if text says it all. */
 void bcast_node_fail(struct bcast_node *b, int error, const char *text);
 /* Who reads this chunk (LINK_EACH: any) reads it into the copy no more. */

@@ -128,6 +128,8 @@ int bcast_node_taken(struct link *l,
         relay_absent(b->relay, p->rank, h->chunk, clock_s());
     } else if (h->type == LINK_CANCEL) {
         relay_cancelled(b->relay, p->rank, h->chunk);
+    } else if (h->type == LINK_HAVE) {
+        return bcast_node_heard_have(rail->peer, h);
     } else {
         return -1;
     }
@@ -149,7 +151,7 @@ int bcast_node_next(
     off_t *at)
 {
     struct rail *rail = arg;
-    const struct peer *p = rail->peer;
+    struct peer *p = rail->peer;
     struct bcast_node *b = p->node;
     struct relay_item item;
 
@@ -162,7 +164,10 @@ int bcast_node_next(
         h->type = LINK_HELLO;
         return 1;
     }
+    if (bcast_node_next_have(b, p, h))
+        return 1;
     if (b->state == FAILED
+        || (b->tells && p->rank != PLAN_NOBODY && !p->has_told)
         || !rails_turn(&b->rails, p->rail, rail, b->order.plan.chunk)
         || !relay_next(b->relay, p->rank, &item))
         return 0;

@@ -32,12 +32,19 @@
  * given in its place they must send to all. */
 #define CONNECT_S 0.1
 
+enum there { /* a chunk, with its root, before it is given */
+             NOT_THERE,
+             THERE,
+             THERE_RELAYED, /* and passed on */
+};
+
 struct receiver {
     uint64_t queued;
     uint32_t given;  /* and not relayed */
     double heard;    /* when it last relayed, or was given its first */
     double interval; /* that it takes for a chunk; 0: not known */
     uint8_t connected, silent;
+    uint8_t had; /* chunks, before */
 };
 
 struct feed {
@@ -49,6 +56,7 @@ struct feed {
     /* Of each chunk: who was given it last, PLAN_NOBODY once it is relayed or
      * to be given again. */
     uint32_t *owner;
+    uint8_t *there;  /* of each chunk: enum there */
     uint32_t *again; /* a stack of chunks */
     uint32_t n_again, n_owned;
     double spared; /* bytes given again because a node is slow */
@@ -68,8 +76,9 @@ struct feed *feed_create(const struct plan *p, uint64_t random, double start)
     f->used = plan_used(p);
     f->node = calloc(f->used, sizeof *f->node);
     f->owner = calloc(p->chunks + 1u, sizeof *f->owner);
+    f->there = calloc(p->chunks + 1u, 1);
     f->again = calloc(p->chunks + 1u, sizeof *f->again);
-    if (!f->node || !f->owner || !f->again) {
+    if (!f->node || !f->owner || !f->there || !f->again) {
         feed_destroy(f);
         return NULL;
     }
@@ -84,6 +93,7 @@ void feed_destroy(struct feed *f)
         return;
     free(f->node);
     free(f->owner);
+    free(f->there);
     free(f->again);
     free(f);
 }
@@ -164,8 +174,9 @@ static int is_free(const struct feed *f, uint32_t node)
 }
 
 /* Of the free ones the one that is done first, from a random one on: always
- * the next one would double its neighbour's load. */
-static uint32_t soonest(struct feed *f)
+ * the next one would double its neighbour's load.  One that had chunks before may
+ * have this one, too: if there is no need to, it is not sent any. */
+static uint32_t soonest(struct feed *f, int is_needed)
 {
     uint32_t first = (uint32_t)((pull_random(&f->random) >> 32) % f->used);
     uint32_t best = PLAN_NOBODY;
@@ -173,7 +184,7 @@ static uint32_t soonest(struct feed *f)
     for (uint32_t i = 0; i < f->used; i++) {
         uint32_t v = (first + i) % f->used;
 
-        if (is_free(f, v)
+        if (is_free(f, v) && (is_needed || !f->node[v].had)
             && (best == PLAN_NOBODY || finish(f, v) < finish(f, best)))
             best = v;
     }
@@ -203,15 +214,37 @@ static uint32_t choose(struct feed *f, uint32_t root)
     if (is_free(f, root)) {
         if (f->plan->shape == PLAN_BRANCHES || !would_be_last(f, root))
             return root;
-        other = soonest(f);
-        return finish(f, other) < finish(f, root) ? other : root;
+        other = soonest(f, 0);
+        return other != PLAN_NOBODY && finish(f, other) < finish(f, root)
+                   ? other
+                   : root;
     }
     if (f->node[root].silent)
-        return soonest(f);
+        return soonest(f, 1);
     if (f->plan->shape == PLAN_BRANCHES
         || (!f->node[root].connected && f->now - f->start < CONNECT_S))
         return PLAN_NOBODY; /* wait for it */
-    return soonest(f);
+    return soonest(f, !f->node[root].connected);
+}
+
+static void own(struct feed *f, uint32_t chunk, uint32_t node)
+{
+    f->n_owned += f->owner[chunk] == PLAN_NOBODY;
+    f->owner[chunk] = node;
+}
+
+/* The next in turn is where it is to go. */
+static int next_there(struct feed *f, struct feed_give *g)
+{
+    struct give due = plan_give(f->plan, f->next);
+
+    if (f->there[due.chunk] == NOT_THERE)
+        return 0;
+    if (f->there[due.chunk] == THERE)
+        own(f, due.chunk, due.node);
+    f->next++;
+    *g = (struct feed_give){due.chunk, due.node, 0, 1};
+    return 1;
 }
 
 int feed_next(struct feed *f, struct feed_give *g, double now)
@@ -220,6 +253,8 @@ int feed_next(struct feed *f, struct feed_give *g, double now)
     struct receiver *r;
 
     f->now = now;
+    if (f->n_again == 0 && f->next < plan_gives(f->plan) && next_there(f, g))
+        return 1;
     if (f->n_again > 0)
         due = plan_give(f->plan, f->again[f->n_again - 1]);
     else if (f->next < plan_gives(f->plan))
@@ -229,6 +264,7 @@ int feed_next(struct feed *f, struct feed_give *g, double now)
     g->chunk = due.chunk;
     g->node = choose(f, due.node);
     g->as_root = g->node != due.node;
+    g->is_there = 0;
     if (g->node == PLAN_NOBODY)
         return 0;
     if (f->n_again > 0)
@@ -238,8 +274,7 @@ int feed_next(struct feed *f, struct feed_give *g, double now)
     r = &f->node[g->node];
     if (r->given++ == 0)
         r->heard = now; /* until now it had nothing to say */
-    f->n_owned += f->owner[g->chunk] == PLAN_NOBODY;
-    f->owner[g->chunk] = g->node;
+    own(f, g->chunk, g->node);
     f->bytes_given += f->plan->chunk;
     return 1;
 }
@@ -247,12 +282,15 @@ int feed_next(struct feed *f, struct feed_give *g, double now)
 /* What node was given and has not relayed goes to others. */
 static void give_again(struct feed *f, uint32_t node)
 {
-    for (uint32_t j = 0; j < f->plan->chunks; j++)
+    for (uint32_t j = 0; j < f->plan->chunks; j++) {
+        if (f->there[j] == THERE && plan_give(f->plan, j).node == node)
+            f->there[j] = NOT_THERE;
         if (f->owner[j] == node) {
             f->owner[j] = PLAN_NOBODY;
             f->again[f->n_again++] = j;
             f->n_owned--;
         }
+    }
     f->node[node].given = 0;
 }
 
@@ -262,6 +300,17 @@ void feed_connected(struct feed *f, uint32_t node, double now)
         return;
     f->node[node].connected = 1;
     f->node[node].heard = now;
+}
+
+void feed_has(struct feed *f, uint32_t node, uint32_t first, uint32_t n)
+{
+    if (node >= f->used || n == 0)
+        return;
+    f->node[node].had = 1;
+    for (uint32_t j = first; j < first + n; j++)
+        if (f->owner[j] == PLAN_NOBODY && f->there[j] == NOT_THERE
+            && plan_give(f->plan, j).node == node)
+            f->there[j] = THERE;
 }
 
 void feed_lost(struct feed *f, uint32_t node)
@@ -308,11 +357,13 @@ void feed_relayed(struct feed *f, uint32_t node, uint32_t chunk, double now)
         r->silent = 0;
     if (f->owner[chunk] == PLAN_NOBODY)
         forget_again(f, chunk);
+    if (f->there[chunk] == THERE)
+        f->there[chunk] = THERE_RELAYED;
     if (f->owner[chunk] != node)
         return; /* it was thought silent, and another has it too */
     f->owner[chunk] = PLAN_NOBODY;
     f->n_owned--;
-    if (r->given > 0)
+    if (r->given > 0 && f->there[chunk] == NOT_THERE)
         r->given--;
 }
 

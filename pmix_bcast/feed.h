@@ -7,6 +7,9 @@
  * that one lags (it has been given more than it has passed on) or has stopped,
  * the chunk goes to the node with the least to do.  What a silent or lost node
  * was given is given to another.
+ *
+ * A root that had chunks before (LINK_HAVE) passes them on by itself; for these
+ * home has nothing to do but to make their tags.
  */
 #ifndef PMIX_BCAST_FEED_H
 #define PMIX_BCAST_FEED_H
@@ -17,7 +20,8 @@ struct feed;
 
 struct feed_give {
     uint32_t chunk, node;
-    int as_root; /* to another than the tree's root, see relay.h */
+    int as_root;  /* to another than the tree's root, see relay.h */
+    int is_there; /* it has it: nothing is to be sent */
 };
 
 /* start: now, in seconds of the caller's clock; NULL if memory ran out. */
@@ -30,6 +34,8 @@ void feed_lost(struct feed *f, uint32_t node);
 /* One of several connections to it broke, and what was on it is given again. */
 void feed_again(struct feed *f, uint32_t node);
 void feed_relayed(struct feed *f, uint32_t node, uint32_t chunk, double now);
+/* So many chunks from first on it has, and passes on where it is their root. */
+void feed_has(struct feed *f, uint32_t node, uint32_t first, uint32_t n);
 /* So many bytes for the node wait here and in the kernel. */
 void feed_queued(struct feed *f, uint32_t node, uint64_t bytes);
 

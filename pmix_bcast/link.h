@@ -16,7 +16,8 @@
  *       16     4  chunk       its index; LACK: why, an errno value
  *       20     4  flags       LINK_AS_ROOT, LINK_LZ4, LINK_ZSTD
  *       24     8  bytes       ASK: how many the whole file has; LZ4, ZSTD:
- *                             how many these are when they are opened
+ *                             how many these are when they are opened; HAVE:
+ *                             how many chunks
  *       32    16  digest      CHUNK: what its bytes are checked by, see
  *                             bcast_node.h and exchange.h
  *       48    16  tag         of all before it, see seal.h
@@ -67,6 +68,8 @@ enum link_type {
                           how many there are, and above 2^32 what CHUNK says */
     LINK_FREED = 284,   /* chunk: so many slots were freed, modulo 2^32 */
     LINK_REFUSED = 285, /* likewise, and what stood in the next is not right */
+    /* From chunk on I had so many (bytes) before the broadcast; 0: that is all. */
+    LINK_HAVE = 286,
 };
 
 struct link_head {

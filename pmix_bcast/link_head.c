@@ -20,7 +20,7 @@ int link_head_decode(struct link_head *h,
 
     memset(h, 0, sizeof *h);
     if (message_decode(&m, buf, LINK_HEAD, UINT32_MAX) != 1
-        || m.type < LINK_HELLO || m.type > LINK_REFUSED
+        || m.type < LINK_HELLO || m.type > LINK_HAVE
         || m.length < LINK_HEAD - MESSAGE_HEAD)
         return -1;
     h->type = m.type;

@@ -142,13 +142,21 @@ void outbox_tell(struct outbox *o,
 
 /* --- the log -------------------------------------------------------------- */
 
+int outbox_peer_had(const struct outbox *o, uint32_t peer, uint32_t chunk)
+{
+    const uint8_t *bits = o->has ? o->has[peer] : NULL;
+
+    return bits && bits[chunk / 8] >> chunk % 8 & 1;
+}
+
 /* Is the entry for this peer?  It has one parent in the chunk's tree. */
 static int is_for(const struct outbox *o, const struct entry *e, uint32_t peer)
 {
     const struct plan *p = o->s.plan;
     uint32_t parent, root;
 
-    if (peer == e->from || peer == o->s.self || peer == PLAN_NOBODY)
+    if (peer == e->from || peer == o->s.self || peer == PLAN_NOBODY
+        || outbox_peer_had(o, peer, e->chunk))
         return 0;
     parent = plan_parent(p, peer, e->chunk);
     if (parent == o->s.self)
@@ -265,6 +273,35 @@ static void settle_copy(struct outbox *o, struct entry *e)
     o->unsent--;
     if (e->to_relay > 0 && (--e->to_relay == 0 || e->to_send == 0))
         relayed(o, e);
+}
+
+static uint8_t *bits_of(struct outbox *o, uint32_t peer)
+{
+    if (!o->has)
+        o->has = calloc(o->s.plan->nodes, sizeof *o->has);
+    if (o->has && !o->has[peer])
+        o->has[peer] = calloc(o->s.plan->chunks / 8u + 1, 1);
+    return o->has ? o->has[peer] : NULL;
+}
+
+void outbox_peer_has(struct outbox *o,
+                     uint32_t peer,
+                     uint32_t first,
+                     uint32_t n)
+{
+    const struct lane *l = lane_find(o, peer);
+    uint8_t *bits = bits_of(o, peer);
+
+    if (!bits)
+        return;
+    for (uint32_t i = l ? l->cursor : o->n_log; i < o->n_log; i++) {
+        struct entry *e = &o->log[i];
+
+        if (e->chunk - first < n && is_for(o, e, peer))
+            settle_copy(o, e);
+    }
+    for (uint32_t j = first; j < first + n; j++)
+        bits[j / 8] |= (uint8_t)(1u << j % 8);
 }
 
 /* --- answers -------------------------------------------------------------- */
@@ -420,4 +457,7 @@ void outbox_clear(struct outbox *o)
     free(o->lane);
     free(o->log);
     free(o->report);
+    for (uint32_t v = 0; o->has && v < o->s.plan->nodes; v++)
+        free(o->has[v]);
+    free(o->has);
 }

@@ -48,6 +48,7 @@ struct outbox { /* for outbox.c alone but for unsent */
     uint32_t *report; /* chunks that home is to be told are relayed */
     uint32_t n_report, reported;
     size_t report_room;
+    uint8_t **has; /* of each node: bits of the chunks that it had; or NULL */
 };
 
 /* The setup's pointers must outlive it; -1 if memory ran out. */
@@ -71,6 +72,13 @@ void outbox_push(struct outbox *o, uint32_t from, uint32_t chunk, int as_root);
 void outbox_answer(struct outbox *o, uint32_t peer, uint32_t chunk);
 /* The peer has the chunk by now. */
 void outbox_cancel(struct outbox *o, uint32_t peer, uint32_t chunk);
+/* The peer has had so many from first on before the broadcast: none of them is
+ * pushed to it.  Without memory they are. */
+void outbox_peer_has(struct outbox *o,
+                     uint32_t peer,
+                     uint32_t first,
+                     uint32_t n);
+int outbox_peer_had(const struct outbox *o, uint32_t peer, uint32_t chunk);
 /* A pushed chunk that outbox_next() gave out is with the kernel: 1, or 0 if it
  * was an answer. */
 int outbox_sent(struct outbox *o, uint32_t peer, uint32_t chunk);

@@ -148,6 +148,22 @@ static void pull_branches(struct relay *r, double now)
         take_off(r, &p, now);
 }
 
+/* Its parent had it before, and so it is sent whenever there is room on the way:
+ * that tells nothing of when others come. */
+static int is_from_stock(const struct relay *r, uint32_t chunk)
+{
+    uint32_t parent = plan_parent(r->s.plan, r->s.self, chunk);
+
+    return parent != PLAN_NOBODY && r->presence[parent] != GONE
+           && outbox_peer_had(&r->outbox, parent, chunk);
+}
+
+/* Nothing at all has come for a while. */
+static int is_quiet(const struct relay *r, double now)
+{
+    return now - r->came > NEGLECT_S + WINDOW_SLOTS * r->estimator.slot;
+}
+
 /* The other parents have brought so many chunks since this one's did: it is
  * not that the link is slow, but that this parent is. */
 static int is_neglected(const struct relay *r, uint32_t chunk, double now)
@@ -197,6 +213,7 @@ static void pull_overdue(struct relay *r, double now)
         if (!estimator_late(&r->estimator, r->s.self, j, now))
             break; /* nor are the ones behind it */
         if (!(r->idle || is_neglected(r, j, now))
+            || (is_from_stock(r, j) && !is_quiet(r, now))
             || pull_random(&r->s.random) >> 63)
             continue;
         if (r->estimator.refusals > refusals_max(r)) {
@@ -221,7 +238,7 @@ static void measure(struct relay *r, double now)
     /* The CPU had no time for us, whatever the link did.  But where every
      * tick is late, nothing would ever be repaired. */
     if (starved) {
-        r->idle = now - r->came > NEGLECT_S + WINDOW_SLOTS * r->estimator.slot;
+        r->idle = is_quiet(r, now);
         r->window_bytes = 0;
         r->window_start = now;
         return;
@@ -303,7 +320,8 @@ void relay_got(
 {
     uint32_t size = r->s.plan->chunk;
     int is_new = relay_wants(r, chunk);
-    int by_tree = peer == plan_parent(r->s.plan, r->s.self, chunk);
+    int by_tree = peer == plan_parent(r->s.plan, r->s.self, chunk)
+                  && !is_from_stock(r, chunk);
     int asked = is_new && r->hold[chunk] == CHUNK_ASKED;
 
     trust(r, peer);
@@ -316,7 +334,7 @@ void relay_got(
         if (asked)
             estimator_confirmed(&r->estimator);
     }
-    r->got++;
+    r->got += (uint32_t)!is_from_stock(r, chunk);
     if (by_tree && peer != PLAN_NOBODY)
         r->heard[peer] = (struct heard){now, r->got};
     if (by_tree && is_new)
@@ -334,6 +352,29 @@ void relay_got(
     if (as_root)
         r->replaced[chunk] = 1;
     go_on(r, now);
+}
+
+void relay_expects(struct relay *r, uint32_t first, uint32_t n)
+{
+    for (uint32_t j = first; j < first + n; j++)
+        if (r->hold[j] == CHUNK_MISSING)
+            r->hold[j] = CHUNK_ASKED;
+}
+
+void relay_has(struct relay *r, uint32_t chunk, double now)
+{
+    if (!relay_wants(r, chunk))
+        return; /* somebody was quicker */
+    keep(r, chunk);
+    outbox_push(&r->outbox, plan_parent(r->s.plan, r->s.self, chunk), chunk, 0);
+    go_on(r, now);
+}
+
+void relay_peer_has(struct relay *r, uint32_t peer, uint32_t first, uint32_t n)
+{
+    trust(r, peer);
+    outbox_peer_has(&r->outbox, peer, first, n);
+    wake_answers(r);
 }
 
 void relay_asked(struct relay *r, uint32_t peer, uint32_t chunk)
@@ -460,6 +501,11 @@ void relay_destroy(struct relay *r)
 uint32_t relay_missing(const struct relay *r)
 {
     return r->missing;
+}
+
+uint32_t relay_waiting(const struct relay *r)
+{
+    return r->outbox.unsent;
 }
 
 int relay_holds(const struct relay *r, uint32_t chunk)

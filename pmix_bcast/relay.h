@@ -47,6 +47,12 @@ int relay_wants(const struct relay *r, uint32_t chunk);
 /* A chunk is whole and stored.  peer: from whom, PLAN_NOBODY is home. */
 void relay_got(
     struct relay *r, uint32_t peer, uint32_t chunk, int as_root, double now);
+/* So many chunks from first on were here before the broadcast: nobody is asked
+ * for them.  Then each is read and relay_has() it: it goes to our children. */
+void relay_expects(struct relay *r, uint32_t first, uint32_t n);
+void relay_has(struct relay *r, uint32_t chunk, double now);
+/* Likewise a peer's: they are not pushed to it. */
+void relay_peer_has(struct relay *r, uint32_t peer, uint32_t first, uint32_t n);
 void relay_asked(struct relay *r, uint32_t peer, uint32_t chunk);
 void relay_absent(struct relay *r, uint32_t peer, uint32_t chunk, double now);
 void relay_cancelled(struct relay *r, uint32_t peer, uint32_t chunk);
@@ -68,6 +74,8 @@ void relay_tick(struct relay *r, double now);
 int relay_next(struct relay *r, uint32_t peer, struct relay_item *item);
 
 uint32_t relay_missing(const struct relay *r); /* chunks */
+/* Copies of chunks that wait to be pushed. */
+uint32_t relay_waiting(const struct relay *r);
 int relay_holds(const struct relay *r, uint32_t chunk);
 
 #endif

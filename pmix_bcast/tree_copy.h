@@ -42,6 +42,8 @@ int tree_copy_prepare(struct tree_copy *t);
  * here.  And which come: what other nodes lack is among them. */
 const struct tree_want *tree_copy_lacks(const struct tree_copy *t);
 int tree_copy_select(struct tree_copy *t, const uint8_t *bits, size_t len);
+/* Of the content from at on: are all those bytes of files that were here? */
+int tree_copy_was_here(const struct tree_copy *t, uint64_t at, size_t len);
 /* How many bytes the content has. */
 uint64_t tree_copy_bytes(const struct tree_copy *t);
 /* Each byte of the content comes once. */

@@ -286,6 +286,24 @@ void tree_copy_cancel(struct tree_copy *t)
     atomic_store(&t->progress.cancel, 1);
 }
 
+int tree_copy_was_here(const struct tree_copy *t, uint64_t at, size_t len)
+{
+    size_t x;
+
+    if (!t->lacks.bits || at > t->index.bytes || len > t->index.bytes - at)
+        return 0;
+    x = len > 0 ? tree_index_extent(&t->index, at) : 0;
+    while (len > 0) {
+        struct tree_piece p = tree_index_piece(&t->index, x++, at, len);
+
+        if (tree_want_has(&t->lacks, p.entry))
+            return 0;
+        at += p.len;
+        len -= p.len;
+    }
+    return 1;
+}
+
 /* --- content -------------------------------------------------------------- */
 
 uint64_t tree_copy_bytes(const struct tree_copy *t)

@@ -159,6 +159,22 @@ test_expect_success 'a damaged entry is found, said, and comes again' '
 test_expect_success 'what is written into DST later does not come back' '
 	printf mine | dd of=dst/local0/x bs=1 conv=notrunc 2>/dev/null && bcast --force --cache="$cache" --json $image "$dst" >out && sent 0 && arrived $image
 '
+served_by() { # PART OPTIONS...: the image to all nodes, of which home sends less than PART
+	part=$1 && shift && rm -f dst/*/x && bcast --cache="$cache" --json "$@" $image "$dst" >out && sent 3000001 && arrived $image &&
+	jq -e ".home_bytes_sent < $part * .bytes and .duplicate_bytes < 0.1 * .bytes" out
+}
+test_expect_success 'nodes that have it serve it: home sends what they are not the root of' '
+	nodes 4 && bcast --cache="$cache" $image "$dst" && echo "encrypt = true" >secret && echo "bcast { threads = \"3\" }" >threads && : >plain &&
+	for conf in plain secret threads; do
+		rm -rf cache/local1 && EVENSTEP_CONF=$here/$conf served_by 0.35 &&
+			rm -rf cache/local0 cache/local3 && EVENSTEP_CONF=$here/$conf served_by 0.85 --compress=zstd || return 1
+	done &&
+	rm -rf cache/local2 && served_by 1.1 --strict && rm -rf cache/* && served_by 1.1
+'
+test_expect_success 'of folders, each node what the others lack' '
+	nodes 3 && bcast -r --cache="$cache" src "$dst" && rm -rf dst/*/x && find cache/local0 -type f | sed 1~2d | xargs rm && find cache/local2 -type f | sed 2~3d | xargs rm &&
+	bcast -r --cache="$cache" --json -s 2Ki src "$dst" >out && arrived src && jq -e ".home_bytes_sent < 0.9 * .sent_bytes" out
+'
 test_expect_success 'it is bounded: what was not used for longest goes' '
 	nodes 1 && printf "bcast {\n cache = \"$here/cache\"\n cache_mb = 7\n}\n" >conf && export EVENSTEP_CONF="$here/conf" &&
 	for i in 1 2 3 1 4; do head -c 3000000 /dev/zero | tr "\0" $i >big$i && bcast -f --cache --json big$i "$dst" >out$i || return 1; done &&

@@ -22,6 +22,7 @@ begun() { find dst -mindepth 2 -name ".evenstep-tree-*" | grep -q .; }
 held() {
 	for again in 1 2 3 4 5 6; do
 		nodes 3 || return 1
+		test ! -e kept || cp -a kept/. cache/ || return 1
 		test "$without_old" || for each in local0 local1 local2; do cp -r old dst/$each/x || return 1; done
 		evenstep bcast --local 3 -r --no-sync "$@" new "$dst" 2>err 3>&- 4>&- 5>&- &
 		run=$!
@@ -74,6 +75,12 @@ test_expect_success 'of --compress: the others have all of it, and they nothing'
 '
 test_expect_success 'of both, and with a cache' '
 	without_old="" && killed --update --delete --compress=lz4 --cache="$here/cache/{node}"
+'
+
+test_expect_success 'of one that two of the three have in their caches' '
+	nodes 3 && cp -r old dst/local0/x && cp -r old dst/local1/x && cp -r old dst/local2/x &&
+	evenstep bcast --local 3 -r --no-sync --update --cache="$here/cache/{node}" new "$dst" && rm -r cache/local2 && mv cache kept &&
+	without_old="" && killed --update --delete --cache="$here/cache/{node}" && rm -r kept
 '
 
 # --- large, and not to be trusted ------------------------------------------------

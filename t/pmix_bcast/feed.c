@@ -68,6 +68,8 @@ static void give(void)
 
     if (link_free > clock_s || !feed_next(feed, &g, clock_s))
         return;
+    if (g.is_there)
+        return;
     link_free = clock_s + SLOT;
     n = &node[g.node];
     if (n->n == 0)
@@ -278,6 +280,53 @@ static void test_lost(void)
        "with all lost there is nobody to give to");
 }
 
+/* It had the first n chunks, and sends those that are its own to give. */
+static unsigned had(uint32_t v, uint32_t n)
+{
+    feed_has(feed, v, 0, n);
+    for (uint32_t j = v; j < n; j += NODES)
+        node[v].queue[node[v].n++] = j;
+    node[v].free = clock_s + node[v].pace;
+    return node[v].n;
+}
+
+static void test_had(void)
+{
+    unsigned own, before;
+
+    stripes();
+    own = had(2, CHUNKS / 2);
+    run_until(10);
+    ok(feed_is_done(feed) && missing() == 0,
+       "with one that had half of it all is relayed");
+    ok(own == CHUNKS / NODES / 2 && gives == CHUNKS - own && as_root == 0,
+       "what it is the root of is not given");
+    stripes();
+    for (uint32_t v = 0; v < NODES; v++)
+        (void)had(v, CHUNKS);
+    run_until(10);
+    ok(feed_is_done(feed) && missing() == 0 && gives == 0,
+       "of what all roots had nothing is given");
+    stripes();
+    own = had(2, CHUNKS / 2);
+    run_until(5 * PASSED);
+    before = node[2].n;
+    feed_lost(feed, 2);
+    node[2].stopped = 1;
+    run_until(10);
+    ok(before > 0 && before < own && feed_is_done(feed) && missing() == 0,
+       "what a lost one has not passed on is given to others");
+    stripes();
+    node[0].pace = 4 * PASSED;
+    for (uint32_t v = 1; v < NODES; v++)
+        (void)had(v, CHUNKS);
+    run_until(10);
+    ok(feed_is_done(feed) && missing() == 0 && as_root == 0
+           && gives == CHUNKS / NODES,
+       "who may have it is not sent it in another's place");
+    feed_has(feed, NODES, 0, CHUNKS);
+}
+
 /* One of several connections to a node broke: what it took is lost, and the
  * node is there. */
 static void test_rail(void)
@@ -425,6 +474,7 @@ int main(void)
     test_slow();
     test_slow_end();
     test_lost();
+    test_had();
     test_rail();
     test_one();
     test_lies();

@@ -275,6 +275,47 @@ static void test_cancels(void)
        "and the children get it none the less");
 }
 
+/* --- what was there before ------------------------------------------------- */
+
+static void test_had(void)
+{
+    int all = 1;
+
+    mesh(30);
+    relay_expects(relay, 0, 12);
+    ok(relay_wants(relay, 2) && !relay_holds(relay, 2) && all_silent(),
+       "what it had it holds once that is read");
+    relay_has(relay, 2, 0.1);
+    relay_has(relay, 3, 0.1);
+    for (uint32_t v = 0; v < NODES; v++)
+        if (v != SELF)
+            all &= says(v, RELAY_CHUNK, 2) && is_silent(v);
+    ok(all && says(HOME, RELAY_RELAYED, 2) && is_silent(HOME),
+       "it goes to its children as if home had sent it");
+    is_int(relay_missing(relay), 28, "and is not missing");
+    relay_has(relay, 2, 0.2);
+    ok(all_silent(), "it goes there once");
+}
+
+static void test_peer_had(void)
+{
+    mesh(30);
+    relay_got(relay, HOME, 2, 0, 0);
+    relay_peer_has(relay, 4, 0, 12);
+    relay_got(relay, HOME, 8, 0, 0);
+    relay_got(relay, HOME, 14, 0, 0);
+    ok(says(4, RELAY_CHUNK, 14) && is_silent(4),
+       "what a peer had is not pushed to it, whenever it says so");
+    ok(says(0, RELAY_CHUNK, 2) && says(0, RELAY_CHUNK, 8), "others get it");
+    for (uint32_t v = 0; v < NODES; v++)
+        if (v != SELF && v != 0)
+            relay_peer_has(relay, v, 0, 30);
+    ok(is_silent(1) && is_silent(3) && says(HOME, RELAY_RELAYED, 2)
+           && says(HOME, RELAY_RELAYED, 8),
+       "a copy that is not needed counts as sent");
+    is_int(relay_waiting(relay), 1, "and waits no more");
+}
+
 /* --- what it asks for ----------------------------------------------------- */
 
 struct asked {
@@ -635,6 +676,8 @@ int main(void)
     test_asked();
     test_cancel();
     test_cancels();
+    test_had();
+    test_peer_had();
     test_repair();
     test_late_ticks();
     test_nothing_comes();
