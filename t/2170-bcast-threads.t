@@ -62,8 +62,8 @@ done
 
 # --- the configuration ---------------------------------------------------------
 test_expect_success 'the configuration is printed, and its bad values are refused' '
-	(with auto && evenstep config | grep -qx "  threads = .auto." &&
-	 unset EVENSTEP_CONF && evenstep config | grep -qx "  threads = .1." &&
+	(with 1 && evenstep config | grep -qx "  threads = .1." &&
+	 unset EVENSTEP_CONF && evenstep config | grep -qx "  threads = .auto." &&
 	 for bad in 0 9 -1 2x "" many; do
 		with "$bad" && test_expect_code 2 evenstep config 2>err &&
 			grep "conf:1: bcast: threads is out of range: give .auto., or .1. to .8." err || return 1

@@ -56,7 +56,7 @@ static void defaults(struct config *c)
     c->bcast.small = SMALL;
     strcpy(c->bcast.cache, CACHE);
     strcpy(c->bcast.exclude_libs, EXCLUDE_LIBS);
-    c->bcast.threads = 1;
+    c->bcast.threads = THREADS_AUTO;
     c->bcast.cache_bytes = CACHE_BYTES;
     c->power = (struct config_power){.actuator = ACTUATOR,
                                      .start = START,
