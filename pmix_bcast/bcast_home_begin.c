@@ -44,6 +44,18 @@ static void node_is_done(struct bcast_home *h, uint32_t v, struct bcast_done *d)
         bcast_home_end(h);
 }
 
+/* What it had it may have passed on, and cannot get on before home is through.  As
+ * long as home gets on, or waits for one that is given up, so is the node. */
+static double waits_until(const struct bcast_home *h, uint32_t v, double t)
+{
+    double last = h->got_on + h->s.wish.timeout_s;
+
+    if (!h->feed || !bcast_home_is_told(h) || h->source.untagged == 0
+        || h->node[v].n > 0 || feed_given(h->feed, v) > 0)
+        return 0;
+    return last < t ? last : t;
+}
+
 static void node_holds(struct bcast_home *h, uint32_t v, uint32_t held)
 {
     struct receiver *r = &h->node[v];
@@ -52,6 +64,8 @@ static void node_holds(struct bcast_home *h, uint32_t v, uint32_t held)
     r->rate = held > r->held && since > 0 ? (held - r->held) / since : 0;
     if (held > r->held)
         r->moved = t;
+    else if (waits_until(h, v, t) > r->moved)
+        r->moved = waits_until(h, v, t);
     r->held = held;
     r->told = t;
 }
@@ -314,7 +328,7 @@ int bcast_home_start(struct bcast_home **out,
         h->s.wish.timeout_s = TIMEOUT_S;
     pending_init(&h->pending, h);
     rails_init(&h->rails, &h->networks);
-    h->start = clock_s();
+    h->start = h->got_on = clock_s();
     if (start(h, err) < 0) {
         bcast_home_destroy(h);
         return -1;

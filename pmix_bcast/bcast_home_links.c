@@ -33,6 +33,8 @@ static int make_tag(struct bcast_home *h, uint32_t chunk)
 
     if (h->over)
         return -1;
+    if (!h->source.has_tag[chunk])
+        h->got_on = clock_s();
     if (bcast_source_tag(&h->source, chunk, &h->err) < 0)
         bcast_home_end(h);
     else if (untagged > 0 && h->source.untagged == 0)
@@ -108,16 +110,30 @@ void bcast_home_give(struct bcast_home *h)
     }
 }
 
+int bcast_home_is_told(const struct bcast_home *h)
+{
+    return h->s.wish.flags & ORDER_TREE && h->s.wish.tree->want.bits
+           && h->plan.shape == PLAN_STRIPES;
+}
+
 /* --- connections ---------------------------------------------------------- */
 
 /* The end of it is a run of none. */
-static void heard_have(struct bcast_home *h,
-                       uint32_t v,
-                       const struct link_head *m)
+static int heard_have(struct bcast_home *h,
+                      uint32_t v,
+                      const struct link_head *m)
 {
+    if (m->bytes > h->plan.chunks - m->chunk)
+        return -1;
+    if (h->node[v].ended)
+        return 0;
     feed_has(h->feed, v, m->chunk, (uint32_t)m->bytes);
-    if (m->bytes == 0)
-        feed_connected(h->feed, v, h->node[v].moved);
+    if (m->bytes > 0)
+        return 0;
+    feed_connected(h->feed, v, h->node[v].moved);
+    if (!h->over)
+        bcast_home_give(h);
+    return 0;
 }
 
 static int on_taken(struct link *l,
@@ -135,10 +151,10 @@ static int on_taken(struct link *l,
     if (m->broadcast != h->s.id || m->chunk >= h->plan.chunks)
         return -1;
     r->moved = clock_s();
+    if (m->type == LINK_HAVE)
+        return heard_have(h, r->rank, m);
     if (m->type == LINK_RELAYED)
         feed_relayed(h->feed, r->rank, m->chunk, r->moved);
-    else if (m->type == LINK_HAVE && m->bytes <= h->plan.chunks - m->chunk)
-        heard_have(h, r->rank, m);
     else if (m->type == LINK_PULL) /* nobody else has it */
         return make_tag(h, m->chunk) < 0 ? 0 : enqueue(r, &g);
     else
@@ -245,13 +261,6 @@ static struct rail *free_rail(const struct bcast_home *h, uint32_t rank)
     return NULL;
 }
 
-/* A node says first what it had: only then is it known what to give it. */
-static int is_told(const struct bcast_home *h)
-{
-    return h->s.wish.flags & ORDER_TREE && h->s.wish.tree->want.bits
-           && h->plan.shape == PLAN_STRIPES;
-}
-
 static int on_pending_taken(struct link *l,
                             void *arg,
                             const struct link_head *m,
@@ -275,7 +284,7 @@ static int on_pending_taken(struct link *l,
     link_set_packing(l, h->packing);
     link_set_fabric(l, h->fabric, 0);
     pending_leave(p);
-    if (is_told(h))
+    if (bcast_home_is_told(h)) /* first, and then gives */
         return 0;
     feed_connected(h->feed, rank, clock_s());
     if (!h->over)

@@ -48,6 +48,7 @@ struct bcast_home {
     struct event *tick;
     unsigned ticks;
     double start, seconds;
+    double got_on; /* when home itself last did: a chunk's tag was made */
     uint64_t home_bytes, pulls, refused, duplicates, fabric_bytes;
     struct fabric *fabric;     /* NULL: all goes by TCP */
     char note[BCAST_TEXT_MAX]; /* what is not quite as was asked, or "" */
@@ -63,6 +64,8 @@ uint64_t bcast_home_fabric_bytes(const struct bcast_home *h);
 /* The others are told that a node does not get it. */
 void bcast_home_give_up(struct bcast_home *h, uint32_t v, const char *why);
 
+/* Nodes say first what they had (LINK_HAVE). */
+int bcast_home_is_told(const struct bcast_home *h);
 /* Chunks that there is room for, to who is to have them. */
 void bcast_home_give(struct bcast_home *h);
 /* As of listener.h: somebody calls. */

@@ -5,7 +5,8 @@
  *
  * A chunk's digest is a tag (seal.h) under a key of the broadcast, which home
  * makes once and every node checks: what a node passes on is what home has
- * sent, whoever stands between them.
+ * sent, whoever stands between them.  Of a tree whose files it had already it
+ * makes the tag itself; these files were checked by their digests.
  *
  * A node is there from home's ORDER to its END, or until its user destroys
  * it.  It sends DONE once: when the file has its name, or with the reason why

@@ -11,16 +11,19 @@
 #include <stdlib.h>
 #include <sys/time.h>
 
-/* Before others have their turn. */
+/* Peers call, and say first what they had. */
+#define BEGIN_US 10000
+/* At once, before others have their turn. */
 #define BYTES_AT_ONCE (1u << 20)
-#define WAIT_US       1000
-/* Without home to set the pace all who have it would send at once, and who has
- * not would be sent more than its link takes: in a testbed of 100 Mbit/s that
- * cost a tenth.  So about half a chunk is on its way to each peer, of this node's;
- * but one that takes nothing does not stop the others. */
+/* Home does not set the pace, and if all who have it sent as much as they can, who
+ * lacks it would be sent more than its link takes: in a testbed of 100 Mbit/s that
+ * cost a tenth.  So half a chunk is to be on its way to each peer that lacks some,
+ * and more is taken if there is less for one of them.  But now and then a chunk is
+ * taken anyway: at the end all must be. */
+#define WAIT_US    1000
 #define WAITS_MOST 16u
 
-/* Runs, at most n of them in run[]; how many there are. */
+/* Fill run[] with n runs at most; returns how many there are. */
 static uint32_t find_runs(const struct bcast_node *b,
                           struct chunk_run run[],
                           uint32_t n)
@@ -47,21 +50,32 @@ static int go_on(struct bcast_node *b, suseconds_t us)
     return event_add(b->take, &tv);
 }
 
-/* Of what was passed on so much has not arrived that no more should be. */
+/* It lacks some of what we had, and nothing of it waits or is on its way. */
+static int is_hungry(const struct bcast_node *b, const struct peer *p)
+{
+    uint64_t queued = 0;
+
+    if (!p->lacks || !relay_is_idle(b->relay, p->rank))
+        return 0;
+    for (unsigned i = 0; i < RAILS_MAX; i++)
+        if (p->rail[i].link)
+            queued += link_queued(p->rail[i].link);
+    return rails_open(p->rail) > 0 && queued < b->order.plan.chunk / 2;
+}
+
+/* Is so much on its way that no more should be taken? */
 static int is_enough(struct bcast_node *b)
 {
-    const struct plan *p = &b->order.plan;
-    uint64_t on_way = 0, most = 0;
-    const struct rail *r;
+    int lacking = 0;
 
-    for (r = LIST_FIRST(&b->rails.first); r; r = LIST_NEXT(r, next)) {
-        uint64_t queued = link_queued(r->link);
+    for (uint32_t v = 0; v < b->order.plan.nodes; v++) {
+        const struct peer *p = b->peer[v];
 
-        on_way += queued < 2 * p->chunk ? queued : 2 * p->chunk;
-        most += p->chunk / 2;
+        if (p && is_hungry(b, p))
+            return 0;
+        lacking |= p && p->lacks;
     }
-    return (on_way >= most || relay_waiting(b->relay) > 2 * p->nodes)
-           && ++b->waits % WAITS_MOST > 0;
+    return lacking && ++b->waits % WAITS_MOST > 0;
 }
 
 static int take_one(struct bcast_node *b, uint32_t chunk)
@@ -70,8 +84,6 @@ static int take_one(struct bcast_node *b, uint32_t chunk)
 
     if (!relay_wants(b->relay, chunk))
         return 0; /* it has come meanwhile */
-    if (bcast_copy_is_lent(&b->copy, chunk))
-        bcast_node_forget_places(b, chunk);
     why = bcast_copy_take(&b->copy, chunk);
     if (why)
         bcast_node_fail(b, why, "");
@@ -106,17 +118,23 @@ static void on_take(evutil_socket_t fd, short what, void *arg)
         bcast_node_fail(b, ENOMEM, "");
 }
 
-void bcast_node_begin_own(struct bcast_node *b)
+void bcast_node_find_own(struct bcast_node *b)
 {
     uint32_t n = b->tells ? find_runs(b, NULL, 0) : 0;
 
     b->own = n > 0 ? calloc(n, sizeof *b->own) : NULL;
     b->take = b->own ? evtimer_new(b->s.base, on_take, b) : NULL;
-    if (!b->take || go_on(b, 0) < 0)
+    if (!b->take)
         return;
     b->n_own = find_runs(b, b->own, n);
     for (uint32_t i = 0; i < n; i++)
         relay_expects(b->relay, b->own[i].first, b->own[i].n);
+}
+
+void bcast_node_take_own(struct bcast_node *b)
+{
+    if (b->n_own > 0 && go_on(b, BEGIN_US) < 0)
+        bcast_node_fail(b, ENOMEM, "");
 }
 
 void bcast_node_end_own(struct bcast_node *b)
@@ -130,7 +148,7 @@ int bcast_node_next_have(const struct bcast_node *b,
                          struct peer *p,
                          struct link_head *h)
 {
-    if (!b->tells || p->told > b->n_own)
+    if (!b->tells || b->state == FAILED || p->told > b->n_own)
         return 0;
     h->type = LINK_HAVE;
     if (p->told < b->n_own) {
@@ -139,6 +157,15 @@ int bcast_node_next_have(const struct bcast_node *b,
     }
     p->told++;
     return 1;
+}
+
+static int lacks_some(const struct bcast_node *b, uint32_t peer)
+{
+    for (uint32_t i = 0; i < b->n_own; i++)
+        for (uint32_t j = 0; j < b->own[i].n; j++)
+            if (relay_serves(b->relay, peer, b->own[i].first + j))
+                return 1;
+    return 0;
 }
 
 int bcast_node_heard_have(struct peer *p, const struct link_head *h)
@@ -150,6 +177,7 @@ int bcast_node_heard_have(struct peer *p, const struct link_head *h)
     relay_peer_has(b->relay, p->rank, h->chunk, (uint32_t)h->bytes);
     if (h->bytes == 0) {
         p->has_told = 1;
+        p->lacks = lacks_some(b, p->rank);
         rails_wake(p->rail);
     }
     return 0;

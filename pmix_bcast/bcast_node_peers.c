@@ -101,6 +101,7 @@ static void on_closed(struct link *l, void *arg, const char *why)
     leave(rail);
     if (rail == &p->other)
         return;
+    p->told = 0; /* the end of it may have been on its way */
     if (rails_open(p->rail) > 0) {
         if (sending != PLAN_NOBODY)
             relay_unsent(p->node->relay, p->rank, sending, clock_s());
@@ -393,6 +394,7 @@ static void call_all(struct bcast_node *b)
     if (b->self < plan_used(&b->order.plan))
         call_peer(&b->home);
     call_neighbours(b);
+    bcast_node_take_own(b);
 }
 
 static int waits_for_fabric(const struct bcast_node *b)
@@ -504,7 +506,7 @@ struct bcast_node *bcast_node_start(const struct bcast_node_setup *s,
     if (order->content || order->plan.bytes == 0) {
         take_content(b, order->content);
     } else {
-        bcast_node_begin_own(b);
+        bcast_node_find_own(b);
         open_fabric(b);
         if (!waits_for_fabric(b))
             call_all(b);

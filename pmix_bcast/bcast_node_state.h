@@ -29,8 +29,9 @@ struct peer { /* another node, or home */
     int unreachable;
     int by_network; /* called by one that is meant for data */
     int plain;      /* not to be called so (again) */
-    uint32_t told;  /* runs of what we had, and an end, that it knows of */
-    int has_told;   /* all that it had */
+    uint32_t told;  /* so many runs of what we had; one more: the end, too */
+    int has_told;   /* all that it had ... */
+    int lacks;      /* ... and it gets some of what we had from us */
 };
 
 struct chunk_run { /* chunks, one after the other */
@@ -55,9 +56,9 @@ struct bcast_node {
     int tells;             /* nodes say first what they had */
     struct chunk_run *own; /* that were here before; NULL: none */
     uint32_t n_own;
-    struct event *take;        /* them, a few at once */
-    uint32_t taking, taken;    /* the run, and in it */
-    uint32_t waits;            /* for copies to go out */
+    struct event *take;        /* the next of these are read, and passed on */
+    uint32_t taking, taken;    /* the run that is at hand; chunks of it */
+    uint32_t waits;            /* times that enough was on its way */
     struct offload *finishing; /* of a tree, in a thread */
     uint32_t waited;           /* seconds for the disk, in it */
     double held_sent;          /* when */
@@ -83,9 +84,10 @@ int bcast_node_read(struct link *l,
                     const struct link_head *h,
                     uint8_t *bytes);
 void bcast_node_sent(struct link *l, void *arg, const struct link_head *h);
-/* Look which chunks were here before, and begin to take them.  Without memory
- * they come as all do. */
-void bcast_node_begin_own(struct bcast_node *b);
+/* Look which chunks were here before; without memory they come as all do.  And,
+ * once peers are called: take them. */
+void bcast_node_find_own(struct bcast_node *b);
+void bcast_node_take_own(struct bcast_node *b);
 void bcast_node_end_own(struct bcast_node *b);
 /* The next of what a peer, or home, is told of it: 1 and *h, or 0.  And what a
  * peer tells: 0, or -1 if it cannot be. */

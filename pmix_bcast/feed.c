@@ -44,7 +44,7 @@ struct receiver {
     double heard;    /* when it last relayed, or was given its first */
     double interval; /* that it takes for a chunk; 0: not known */
     uint8_t connected, silent;
-    uint8_t had; /* chunks, before */
+    uint32_t had; /* chunks, before */
 };
 
 struct feed {
@@ -173,10 +173,16 @@ static int is_free(const struct feed *f, uint32_t node)
                || finish(f, node) <= given_max(f) * fair_interval(f));
 }
 
+/* It had most chunks before, and perhaps any. */
+static int had_most(const struct feed *f, uint32_t node)
+{
+    return f->node[node].had > f->plan->chunks / 2;
+}
+
 /* Of the free ones the one that is done first, from a random one on: always
- * the next one would double its neighbour's load.  One that had chunks before may
- * have this one, too: if there is no need to, it is not sent any. */
-static uint32_t soonest(struct feed *f, int is_needed)
+ * the next one would double its neighbour's load.  any: also one that may have
+ * the chunk itself. */
+static uint32_t soonest(struct feed *f, int any)
 {
     uint32_t first = (uint32_t)((pull_random(&f->random) >> 32) % f->used);
     uint32_t best = PLAN_NOBODY;
@@ -184,7 +190,7 @@ static uint32_t soonest(struct feed *f, int is_needed)
     for (uint32_t i = 0; i < f->used; i++) {
         uint32_t v = (first + i) % f->used;
 
-        if (is_free(f, v) && (is_needed || !f->node[v].had)
+        if (is_free(f, v) && (any || !had_most(f, v))
             && (best == PLAN_NOBODY || finish(f, v) < finish(f, best)))
             best = v;
     }
@@ -238,7 +244,8 @@ static int next_there(struct feed *f, struct feed_give *g)
 {
     struct give due = plan_give(f->plan, f->next);
 
-    if (f->there[due.chunk] == NOT_THERE)
+    if (f->there[due.chunk] == NOT_THERE
+        || (f->there[due.chunk] == THERE && f->node[due.node].silent))
         return 0;
     if (f->there[due.chunk] == THERE)
         own(f, due.chunk, due.node);
@@ -283,9 +290,8 @@ int feed_next(struct feed *f, struct feed_give *g, double now)
 static void give_again(struct feed *f, uint32_t node)
 {
     for (uint32_t j = 0; j < f->plan->chunks; j++) {
-        if (f->there[j] == THERE && plan_give(f->plan, j).node == node)
-            f->there[j] = NOT_THERE;
         if (f->owner[j] == node) {
+            f->there[j] = NOT_THERE;
             f->owner[j] = PLAN_NOBODY;
             f->again[f->n_again++] = j;
             f->n_owned--;
@@ -306,9 +312,9 @@ void feed_has(struct feed *f, uint32_t node, uint32_t first, uint32_t n)
 {
     if (node >= f->used || n == 0)
         return;
-    f->node[node].had = 1;
+    f->node[node].had += n;
     for (uint32_t j = first; j < first + n; j++)
-        if (f->owner[j] == PLAN_NOBODY && f->there[j] == NOT_THERE
+        if (j >= f->next && f->there[j] == NOT_THERE
             && plan_give(f->plan, j).node == node)
             f->there[j] = THERE;
 }
@@ -321,6 +327,10 @@ void feed_lost(struct feed *f, uint32_t node)
     f->node[node].silent = 1;
     feed_queued(f, node, 0);
     give_again(f, node);
+    f->node[node].had = 0;
+    for (uint32_t j = f->next; j < f->plan->chunks; j++)
+        if (f->there[j] == THERE && plan_give(f->plan, j).node == node)
+            f->there[j] = NOT_THERE;
 }
 
 void feed_again(struct feed *f, uint32_t node)
@@ -348,7 +358,7 @@ void feed_relayed(struct feed *f, uint32_t node, uint32_t chunk, double now)
         return;
     r = &f->node[node];
     took = now - r->heard;
-    if (r->given > 0)
+    if (r->given > 0 && f->there[chunk] == NOT_THERE)
         r->interval = r->interval > 0
                           ? r->interval + LATEST * (took - r->interval)
                           : took;
@@ -357,7 +367,7 @@ void feed_relayed(struct feed *f, uint32_t node, uint32_t chunk, double now)
         r->silent = 0;
     if (f->owner[chunk] == PLAN_NOBODY)
         forget_again(f, chunk);
-    if (f->there[chunk] == THERE)
+    if (f->there[chunk] == THERE && plan_give(f->plan, chunk).node == node)
         f->there[chunk] = THERE_RELAYED;
     if (f->owner[chunk] != node)
         return; /* it was thought silent, and another has it too */
@@ -365,6 +375,11 @@ void feed_relayed(struct feed *f, uint32_t node, uint32_t chunk, double now)
     f->n_owned--;
     if (r->given > 0 && f->there[chunk] == NOT_THERE)
         r->given--;
+}
+
+uint32_t feed_given(const struct feed *f, uint32_t node)
+{
+    return node < f->used ? f->node[node].given : 0;
 }
 
 void feed_queued(struct feed *f, uint32_t node, uint64_t bytes)

@@ -36,6 +36,8 @@ void feed_again(struct feed *f, uint32_t node);
 void feed_relayed(struct feed *f, uint32_t node, uint32_t chunk, double now);
 /* So many chunks from first on it has, and passes on where it is their root. */
 void feed_has(struct feed *f, uint32_t node, uint32_t first, uint32_t n);
+/* Chunks that it was given, and has not passed on. */
+uint32_t feed_given(const struct feed *f, uint32_t node);
 /* So many bytes for the node wait here and in the kernel. */
 void feed_queued(struct feed *f, uint32_t node, uint64_t bytes);
 

@@ -250,7 +250,7 @@ void outbox_push(struct outbox *o, uint32_t from, uint32_t chunk, int as_root)
     e->to_send = wake_children(o, e, o->s.self);
     if (as_root && root != o->s.self) {
         e->to_send += wake_children(o, e, root);
-        if (o->s.presence[root] != GONE
+        if (o->s.presence[root] != GONE && is_for(o, e, root)
             && (l = lane_for_entry(o, root)) != NULL) {
             e->to_send++;
             wake(o, l);
@@ -290,14 +290,14 @@ void outbox_peer_has(struct outbox *o,
                      uint32_t n)
 {
     const struct lane *l = lane_find(o, peer);
-    uint8_t *bits = bits_of(o, peer);
+    uint8_t *bits = n > 0 ? bits_of(o, peer) : NULL;
 
     if (!bits)
         return;
     for (uint32_t i = l ? l->cursor : o->n_log; i < o->n_log; i++) {
         struct entry *e = &o->log[i];
 
-        if (e->chunk - first < n && is_for(o, e, peer))
+        if (e->chunk >= first && e->chunk - first < n && is_for(o, e, peer))
             settle_copy(o, e);
     }
     for (uint32_t j = first; j < first + n; j++)
@@ -413,6 +413,13 @@ int outbox_sent(struct outbox *o, uint32_t peer, uint32_t chunk)
     settle_copy(o, &o->log[*push]);
     *push = NOTHING;
     return 1;
+}
+
+int outbox_is_idle(struct outbox *o, uint32_t peer)
+{
+    const struct lane *l = lane_find(o, peer);
+
+    return !l || !l->ready;
 }
 
 /* --- losses --------------------------------------------------------------- */

@@ -90,6 +90,8 @@ int outbox_next(struct outbox *o,
                 uint32_t peer,
                 int may_answer,
                 struct relay_item *item);
+/* outbox_next() has said 0, and nothing has come since. */
+int outbox_is_idle(struct outbox *o, uint32_t peer);
 /* The peer is lost: nothing of this is for it any more. */
 void outbox_lost(struct outbox *o, uint32_t peer);
 /* Its connection was closed: what came before is not for it. */

@@ -18,6 +18,8 @@
 #define ROUNDS_MISSED 6u
 /* But for so long every process waits for its turn on a busy CPU. */
 #define NEGLECT_S 0.1
+/* One who sends from what it had is waited for until it has sent none for so long. */
+#define STOCK_S 0.5
 /* No chunk has come by its tree for so long: whoever was to push the first ones
  * is gone or cannot reach us, or home has nothing to give yet. */
 #define FIRST_S 2.0
@@ -148,8 +150,8 @@ static void pull_branches(struct relay *r, double now)
         take_off(r, &p, now);
 }
 
-/* Its parent had it before, and so it is sent whenever there is room on the way:
- * that tells nothing of when others come. */
+/* Its parent had it before, and sends it whenever there is room on the way: that
+ * tells nothing of when others come. */
 static int is_from_stock(const struct relay *r, uint32_t chunk)
 {
     uint32_t parent = plan_parent(r->s.plan, r->s.self, chunk);
@@ -158,10 +160,15 @@ static int is_from_stock(const struct relay *r, uint32_t chunk)
            && outbox_peer_had(&r->outbox, parent, chunk);
 }
 
-/* Nothing at all has come for a while. */
-static int is_quiet(const struct relay *r, double now)
+/* And it is at work. */
+static int is_to_come(const struct relay *r, uint32_t chunk, double now)
 {
-    return now - r->came > NEGLECT_S + WINDOW_SLOTS * r->estimator.slot;
+    double heard;
+
+    if (!is_from_stock(r, chunk))
+        return 0;
+    heard = r->heard[plan_parent(r->s.plan, r->s.self, chunk)].at;
+    return now - (heard > r->s.start ? heard : r->s.start) < STOCK_S;
 }
 
 /* The other parents have brought so many chunks since this one's did: it is
@@ -212,8 +219,7 @@ static void pull_overdue(struct relay *r, double now)
             continue;
         if (!estimator_late(&r->estimator, r->s.self, j, now))
             break; /* nor are the ones behind it */
-        if (!(r->idle || is_neglected(r, j, now))
-            || (is_from_stock(r, j) && !is_quiet(r, now))
+        if (!(r->idle || is_neglected(r, j, now)) || is_to_come(r, j, now)
             || pull_random(&r->s.random) >> 63)
             continue;
         if (r->estimator.refusals > refusals_max(r)) {
@@ -238,7 +244,7 @@ static void measure(struct relay *r, double now)
     /* The CPU had no time for us, whatever the link did.  But where every
      * tick is late, nothing would ever be repaired. */
     if (starved) {
-        r->idle = is_quiet(r, now);
+        r->idle = now - r->came > NEGLECT_S + WINDOW_SLOTS * r->estimator.slot;
         r->window_bytes = 0;
         r->window_start = now;
         return;
@@ -320,8 +326,8 @@ void relay_got(
 {
     uint32_t size = r->s.plan->chunk;
     int is_new = relay_wants(r, chunk);
-    int by_tree = peer == plan_parent(r->s.plan, r->s.self, chunk)
-                  && !is_from_stock(r, chunk);
+    int by_tree = peer == plan_parent(r->s.plan, r->s.self, chunk);
+    int in_turn = !is_from_stock(r, chunk);
     int asked = is_new && r->hold[chunk] == CHUNK_ASKED;
 
     trust(r, peer);
@@ -334,10 +340,10 @@ void relay_got(
         if (asked)
             estimator_confirmed(&r->estimator);
     }
-    r->got += (uint32_t)!is_from_stock(r, chunk);
+    r->got += (uint32_t)in_turn;
     if (by_tree && peer != PLAN_NOBODY)
         r->heard[peer] = (struct heard){now, r->got};
-    if (by_tree && is_new)
+    if (by_tree && in_turn && is_new)
         estimator_saw(&r->estimator, r->s.self, chunk, now);
     /* Passed on once, whichever way it came first; but a root that has it not
      * from home was replaced, and the other one serves its children. */
@@ -363,8 +369,6 @@ void relay_expects(struct relay *r, uint32_t first, uint32_t n)
 
 void relay_has(struct relay *r, uint32_t chunk, double now)
 {
-    if (!relay_wants(r, chunk))
-        return; /* somebody was quicker */
     keep(r, chunk);
     outbox_push(&r->outbox, plan_parent(r->s.plan, r->s.self, chunk), chunk, 0);
     go_on(r, now);
@@ -375,6 +379,17 @@ void relay_peer_has(struct relay *r, uint32_t peer, uint32_t first, uint32_t n)
     trust(r, peer);
     outbox_peer_has(&r->outbox, peer, first, n);
     wake_answers(r);
+}
+
+int relay_serves(const struct relay *r, uint32_t peer, uint32_t chunk)
+{
+    return plan_parent(r->s.plan, peer, chunk) == r->s.self
+           && !outbox_peer_had(&r->outbox, peer, chunk);
+}
+
+int relay_is_idle(struct relay *r, uint32_t peer)
+{
+    return outbox_is_idle(&r->outbox, peer);
 }
 
 void relay_asked(struct relay *r, uint32_t peer, uint32_t chunk)
@@ -501,11 +516,6 @@ void relay_destroy(struct relay *r)
 uint32_t relay_missing(const struct relay *r)
 {
     return r->missing;
-}
-
-uint32_t relay_waiting(const struct relay *r)
-{
-    return r->outbox.unsent;
 }
 
 int relay_holds(const struct relay *r, uint32_t chunk)

@@ -53,6 +53,10 @@ void relay_expects(struct relay *r, uint32_t first, uint32_t n);
 void relay_has(struct relay *r, uint32_t chunk, double now);
 /* Likewise a peer's: they are not pushed to it. */
 void relay_peer_has(struct relay *r, uint32_t peer, uint32_t first, uint32_t n);
+/* Is it pushed the chunk by us, unless it had it? */
+int relay_serves(const struct relay *r, uint32_t peer, uint32_t chunk);
+/* There is nothing for the peer at the moment. */
+int relay_is_idle(struct relay *r, uint32_t peer);
 void relay_asked(struct relay *r, uint32_t peer, uint32_t chunk);
 void relay_absent(struct relay *r, uint32_t peer, uint32_t chunk, double now);
 void relay_cancelled(struct relay *r, uint32_t peer, uint32_t chunk);
@@ -74,8 +78,6 @@ void relay_tick(struct relay *r, double now);
 int relay_next(struct relay *r, uint32_t peer, struct relay_item *item);
 
 uint32_t relay_missing(const struct relay *r); /* chunks */
-/* Copies of chunks that wait to be pushed. */
-uint32_t relay_waiting(const struct relay *r);
 int relay_holds(const struct relay *r, uint32_t chunk);
 
 #endif

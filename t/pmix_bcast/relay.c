@@ -293,8 +293,9 @@ static void test_had(void)
     ok(all && says(HOME, RELAY_RELAYED, 2) && is_silent(HOME),
        "it goes to its children as if home had sent it");
     is_int(relay_missing(relay), 28, "and is not missing");
-    relay_has(relay, 2, 0.2);
-    ok(all_silent(), "it goes there once");
+    relay_got(relay, 4, 8, 0, 0.2);
+    ok(relay_holds(relay, 8) && says(0, RELAY_CHUNK, 8) == 0,
+       "one that a peer sends all the same is kept");
 }
 
 static void test_peer_had(void)
@@ -313,7 +314,15 @@ static void test_peer_had(void)
     ok(is_silent(1) && is_silent(3) && says(HOME, RELAY_RELAYED, 2)
            && says(HOME, RELAY_RELAYED, 8),
        "a copy that is not needed counts as sent");
-    is_int(relay_waiting(relay), 1, "and waits no more");
+    ok(relay_serves(relay, 0, 14) && !relay_serves(relay, 4, 14)
+           && !relay_serves(relay, 0, 15),
+       "which chunks a peer is served is known");
+    ok(relay_is_idle(relay, 1), "there is nothing for one that had all");
+    (void)says(HOME, RELAY_RELAYED, 14);
+    relay_got(relay, HOME, 3, 1, 0);
+    ok(says(3, RELAY_CANCEL, 3) && is_silent(3) && says(0, RELAY_CHUNK, 14)
+           && says(0, RELAY_CHUNK, 3) && says(HOME, RELAY_RELAYED, 3),
+       "in the place of a root that had it: it goes to those who lack it");
 }
 
 /* --- what it asks for ----------------------------------------------------- */
