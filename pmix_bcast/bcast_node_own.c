@@ -73,7 +73,7 @@ static int is_enough(struct bcast_node *b)
 
         if (p && is_hungry(b, p))
             return 0;
-        lacking |= p && p->lacks;
+        lacking |= p && p->lacks && rails_open(p->rail) > 0;
     }
     return lacking && ++b->waits % WAITS_MOST > 0;
 }
