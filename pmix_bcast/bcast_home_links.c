@@ -214,7 +214,7 @@ static void on_sent(struct link *l, void *arg, const struct link_head *m)
 
     (void)l;
     (void)m;
-    r->moved = clock_s();
+    r->moved = r->home->got_on = clock_s();
     if (!r->home->over)
         bcast_home_give(r->home);
 }

@@ -48,7 +48,8 @@ struct bcast_home {
     struct event *tick;
     unsigned ticks;
     double start, seconds;
-    double got_on; /* when home itself last did: a chunk's tag was made */
+    double got_on; /* when home itself last did: a chunk's tag was made, or one
+                      was sent */
     uint64_t home_bytes, pulls, refused, duplicates, fabric_bytes;
     struct fabric *fabric;     /* NULL: all goes by TCP */
     char note[BCAST_TEXT_MAX]; /* what is not quite as was asked, or "" */

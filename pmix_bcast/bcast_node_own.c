@@ -137,6 +137,12 @@ void bcast_node_take_own(struct bcast_node *b)
         bcast_node_fail(b, ENOMEM, "");
 }
 
+void bcast_node_want_own(struct bcast_node *b, const struct peer *p)
+{
+    if (p->lacks && b->taking < b->n_own)
+        event_active(b->take, EV_TIMEOUT, 0);
+}
+
 void bcast_node_end_own(struct bcast_node *b)
 {
     if (b->take)

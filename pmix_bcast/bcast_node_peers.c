@@ -101,7 +101,8 @@ static void on_closed(struct link *l, void *arg, const char *why)
     leave(rail);
     if (rail == &p->other)
         return;
-    p->told = 0; /* the end of it may have been on its way */
+    if (!in_vain)
+        p->told = 0; /* the end of it may have been on its way */
     if (rails_open(p->rail) > 0) {
         if (sending != PLAN_NOBODY)
             relay_unsent(p->node->relay, p->rank, sending, clock_s());

@@ -89,6 +89,8 @@ void bcast_node_sent(struct link *l, void *arg, const struct link_head *h);
 void bcast_node_find_own(struct bcast_node *b);
 void bcast_node_take_own(struct bcast_node *b);
 void bcast_node_end_own(struct bcast_node *b);
+/* The peer has got all that was taken so far. */
+void bcast_node_want_own(struct bcast_node *b, const struct peer *p);
 /* The next of what a peer, or home, is told of it: 1 and *h, or 0.  And what a
  * peer tells: 0, or -1 if it cannot be. */
 int bcast_node_next_have(const struct bcast_node *b,

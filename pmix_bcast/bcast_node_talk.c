@@ -168,9 +168,12 @@ int bcast_node_next(
         return 1;
     if (b->state == FAILED
         || (b->tells && p->rank != PLAN_NOBODY && !p->has_told)
-        || !rails_turn(&b->rails, p->rail, rail, b->order.plan.chunk)
-        || !relay_next(b->relay, p->rank, &item))
+        || !rails_turn(&b->rails, p->rail, rail, b->order.plan.chunk))
         return 0;
+    if (!relay_next(b->relay, p->rank, &item)) {
+        bcast_node_want_own(b, p);
+        return 0;
+    }
     b->pulls += item.kind == RELAY_PULL;
     h->type = link_type_of[item.kind];
     h->chunk = item.chunk;

@@ -44,7 +44,8 @@ struct receiver {
     double heard;    /* when it last relayed, or was given its first */
     double interval; /* that it takes for a chunk; 0: not known */
     uint8_t connected, silent;
-    uint32_t had; /* chunks, before */
+    uint32_t had;   /* chunks, before */
+    uint32_t stock; /* of these, due and not relayed */
 };
 
 struct feed {
@@ -239,17 +240,27 @@ static void own(struct feed *f, uint32_t chunk, uint32_t node)
     f->owner[chunk] = node;
 }
 
-/* The next in turn is where it is to go. */
+/* The next in turn is where it is to go: then its root passes it on by itself. */
 static int next_there(struct feed *f, struct feed_give *g)
 {
-    struct give due = plan_give(f->plan, f->next);
+    int is_again = f->n_again > 0;
+    struct give due;
 
+    if (!is_again && f->next == plan_gives(f->plan))
+        return 0;
+    due = plan_give(f->plan, is_again ? f->again[f->n_again - 1] : f->next);
     if (f->there[due.chunk] == NOT_THERE
         || (f->there[due.chunk] == THERE && f->node[due.node].silent))
         return 0;
-    if (f->there[due.chunk] == THERE)
+    if (f->there[due.chunk] == THERE) {
         own(f, due.chunk, due.node);
-    f->next++;
+        if (f->node[due.node].stock++ == 0 && f->node[due.node].given == 0)
+            f->node[due.node].heard = f->now;
+    }
+    if (is_again)
+        f->n_again--;
+    else
+        f->next++;
     *g = (struct feed_give){due.chunk, due.node, 0, 1};
     return 1;
 }
@@ -260,7 +271,7 @@ int feed_next(struct feed *f, struct feed_give *g, double now)
     struct receiver *r;
 
     f->now = now;
-    if (f->n_again == 0 && f->next < plan_gives(f->plan) && next_there(f, g))
+    if (next_there(f, g))
         return 1;
     if (f->n_again > 0)
         due = plan_give(f->plan, f->again[f->n_again - 1]);
@@ -274,6 +285,7 @@ int feed_next(struct feed *f, struct feed_give *g, double now)
     g->is_there = 0;
     if (g->node == PLAN_NOBODY)
         return 0;
+    f->there[g->chunk] = NOT_THERE;
     if (f->n_again > 0)
         f->n_again--;
     else
@@ -291,13 +303,12 @@ static void give_again(struct feed *f, uint32_t node)
 {
     for (uint32_t j = 0; j < f->plan->chunks; j++) {
         if (f->owner[j] == node) {
-            f->there[j] = NOT_THERE;
             f->owner[j] = PLAN_NOBODY;
             f->again[f->n_again++] = j;
             f->n_owned--;
         }
     }
-    f->node[node].given = 0;
+    f->node[node].given = f->node[node].stock = 0;
 }
 
 void feed_connected(struct feed *f, uint32_t node, double now)
@@ -328,7 +339,7 @@ void feed_lost(struct feed *f, uint32_t node)
     feed_queued(f, node, 0);
     give_again(f, node);
     f->node[node].had = 0;
-    for (uint32_t j = f->next; j < f->plan->chunks; j++)
+    for (uint32_t j = 0; j < f->plan->chunks; j++)
         if (f->there[j] == THERE && plan_give(f->plan, j).node == node)
             f->there[j] = NOT_THERE;
 }
@@ -353,6 +364,7 @@ void feed_relayed(struct feed *f, uint32_t node, uint32_t chunk, double now)
 {
     struct receiver *r;
     double took;
+    int is_stock;
 
     if (node >= f->used || chunk >= f->plan->chunks)
         return;
@@ -367,13 +379,17 @@ void feed_relayed(struct feed *f, uint32_t node, uint32_t chunk, double now)
         r->silent = 0;
     if (f->owner[chunk] == PLAN_NOBODY)
         forget_again(f, chunk);
-    if (f->there[chunk] == THERE && plan_give(f->plan, chunk).node == node)
+    is_stock =
+        f->there[chunk] == THERE && plan_give(f->plan, chunk).node == node;
+    if (is_stock)
         f->there[chunk] = THERE_RELAYED;
     if (f->owner[chunk] != node)
         return; /* it was thought silent, and another has it too */
     f->owner[chunk] = PLAN_NOBODY;
     f->n_owned--;
-    if (r->given > 0 && f->there[chunk] == NOT_THERE)
+    if (is_stock && r->stock > 0)
+        r->stock--;
+    else if (!is_stock && r->given > 0)
         r->given--;
 }
 
@@ -408,8 +424,8 @@ static int is_silent(const struct feed *f, uint32_t node)
     const struct receiver *r = &f->node[node];
     double limit = SILENCE_S + SILENCE_CHUNKS * interval(f, node);
 
-    if (r->interval <= 0 && limit > SILENCE_MAX_S)
-        limit = SILENCE_MAX_S;
+    if ((r->interval <= 0 && limit > SILENCE_MAX_S) || r->given == 0)
+        limit = SILENCE_MAX_S; /* nor is one in a hurry that sends from stock */
     return f->now - r->heard >= limit;
 }
 
@@ -433,7 +449,7 @@ void feed_tick(struct feed *f, double now)
     for (uint32_t v = 0; v < f->used; v++) {
         struct receiver *r = &f->node[v];
 
-        if (r->given == 0 || r->silent
+        if ((r->given == 0 && r->stock == 0) || r->silent
             || (!is_silent(f, v) && !is_waited_for(f, v)))
             continue;
         r->silent = 1;

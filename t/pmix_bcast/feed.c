@@ -325,6 +325,20 @@ static void test_had(void)
            && gives == CHUNKS / NODES,
        "who may have it is not sent it in another's place");
     feed_has(feed, NODES, 0, CHUNKS);
+    stripes();
+    (void)had(2, CHUNKS);
+    node[2].stopped = 1;
+    run_until(20);
+    ok(feed_is_done(feed) && missing() == 0 && gives == CHUNKS,
+       "what one that hangs has and does not pass on is given to others");
+    stripes();
+    own = had(2, CHUNKS);
+    node[2].stopped = 1;
+    run_until(2.5);
+    node[2].stopped = 0;
+    run_until(20);
+    ok(feed_is_done(feed) && missing() == 0 && gives > CHUNKS - own,
+       "and if it goes on after all, that is no matter");
 }
 
 /* One of several connections to a node broke: what it took is lost, and the
