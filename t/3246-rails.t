@@ -70,9 +70,9 @@ test_expect_success 'a second one that is slow takes what it can' '
 	done &&
 	bcast --interface "eth*" --rails input /tmp/input && same && test "$grew1" -lt $((grew0 / 2))
 '
-# break_soon NODE INTERFACE: once some of the data has left by it.
+# break_soon NODE INTERFACE: once some of the data has left by it; not at all if it comes too late for that.
 break_soon() {
-	on_node "$1" sh -c "at=\$((\$(cat /sys/class/net/$2/statistics/tx_bytes) + $size / 20))
+	on_node "$1" timeout 60 sh -c "at=\$((\$(cat /sys/class/net/$2/statistics/tx_bytes) + $size / 20))
 		while test \$(cat /sys/class/net/$2/statistics/tx_bytes) -lt \$at; do sleep 0.01; done; ip link set $2 down"
 }
 test_expect_success 'one that breaks in the middle takes nobody along' '
