@@ -32,6 +32,8 @@ static const char *reason(int why)
         return "it is not this user's alone";
     if (why == ELOOP || why == ENOTDIR)
         return "it is no folder";
+    if (why == ENOENT)
+        return "make the folder that it is to be in";
     return strerror(why);
 }
 

@@ -190,6 +190,10 @@ test_expect_success 'a cache that is not ours alone, or a link, is not used, and
 	bcast --cache="$cache" $image "$dst" 2>err && arrived $image && said "evenstep: local0: the cache .*/cache/local0 is not used: it is not this user.s alone" &&
 	said "evenstep: local1: the cache .*/cache/local1 is not used: it is no folder" && ls cache/local0 elsewhere/ >got && lines got 3
 '
+test_expect_success 'nor one in a folder that is not there' '
+	nodes 2 && bcast --cache="$here/nowhere/{node}" $image "$dst" 2>err && arrived $image &&
+	said "evenstep: local1: the cache .*/nowhere/local1 is not used: make the folder that it is to be in" && test ! -e nowhere
+'
 # --- run --bcast ---------------------------------------------------------------
 # run OPTIONS...: src to all nodes, and a command that is of no matter.
 run() { evenstep run --local "$n" --metrics equal --range 0:"$n" --bcast "src:$dst" "$@" -- true "{begin}"; }

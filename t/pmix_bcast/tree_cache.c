@@ -269,7 +269,8 @@ static void test_folder(void)
     tree_cache_open(&c, tree_path("open"), 1, note, sizeof note);
     ok(c.folder == -1 && strstr(note, "not this user's alone"), "%s", note);
     tree_cache_open(&c, tree_path("no/such/folder"), 1, note, sizeof note);
-    ok(c.folder == -1 && strstr(note, "No such file"), "%s", note);
+    ok(c.folder == -1 && strstr(note, "make the folder that it is to be in"),
+       "%s", note);
     ok(get(&c, "a") == 0, "one that is closed has nothing");
     put(&c, "a");
     tree_cache_trim(&c, 0);
