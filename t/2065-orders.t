@@ -30,9 +30,8 @@ if command -v strace >/dev/null && strace true 2>&-; then test_set_prereq STRACE
 test_expect_success STRACE 'a frame of 64 agents is not 64 messages of the front end' '
 	few=$(sent 1) && many=$(sent 21) && echo "$few at 1 frame, $many at 21" && test $((many - few)) -lt $((20 * 64 / 4))
 '
-test_expect_success STRACE 'without PMIx the table of 64 agents, of some 2 kB, is 8 messages of the front end' '
-	echo "wireup = \"tcp\"" >tcp.conf &&
-	EVENSTEP_CONF=$PWD/tcp.conf strace -e trace=sendto,sendmsg,writev -o calls evenstep run --local 64 --metrics equal --range 0:64 --pieces 1 -- true &&
+test_expect_success STRACE 'the table of 64 agents, of some 2 kB, is 8 messages of the front end' '
+	strace -e trace=sendto,sendmsg,writev -o calls evenstep run --local 64 --metrics equal --range 0:64 --pieces 1 -- true &&
 	n=$(awk "\$(NF - 1) == \"=\" && \$NF > 1000" calls | wc -l) && echo "$n messages" && test "$n" = 8
 '
 test_expect_success 'an agent that is killed when slices are under way takes none of those below it along' '

@@ -58,7 +58,7 @@ test_expect_success 'interrupted: nothing of it is left' '
 	kill -INT $run && test_expect_code 130 wait $run && test -z "$(pgrep -f "^sleep 4321")"
 '
 test_expect_success 'evenstep run itself, with its agents, in the image' '
-	into image "$EVENSTEP_BUILD/evenstep" "$EVENSTEP_BUILD/evenstep-agent" && echo "wireup = \"tcp\"" >inside.conf &&
-	EVENSTEP_CONF="$PWD/inside.conf" HOME=/tmp timeout 200 "$in_tree" image "$EVENSTEP_BUILD/evenstep" run --local 3 --metrics equal --range 0:30 -- /bin/sh -c "seq {begin} \$((EVENSTEP_END - 1)); cat /etc/image >&2" >out 2>err; cat err; seq 0 29 | test_cmp - out && mentioned "a system of its own"
+	into image "$EVENSTEP_BUILD/evenstep" "$EVENSTEP_BUILD/evenstep-agent" &&
+	HOME=/tmp timeout 200 "$in_tree" image "$EVENSTEP_BUILD/evenstep" run --local 3 --metrics equal --range 0:30 -- /bin/sh -c "seq {begin} \$((EVENSTEP_END - 1)); cat /etc/image >&2" >out 2>err; cat err; seq 0 29 | test_cmp - out && mentioned "a system of its own"
 '
 test_done

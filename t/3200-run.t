@@ -139,7 +139,7 @@ test_expect_success NOBODY 'another user: every unit once' '
 	as_nobody salloc -Q -N4 --chdir=/ sh -c "cd / && exec evenstep run --range 0:400 -- \"\$0\" {begin} {end}" "$PWD/units" >got 2>err
 	cat err; test_cmp once got && said "evenstep: 1 frame in .*"
 '
-# left_behind WHAT: a job whose agent on n2 starts with that in its environment, but only the first time.
+# left_behind WHAT [CONFIG]: a job whose agent on n2 starts with that in its environment, but only the first time.
 left_behind() {
 	rm -rf behind && cat >agent <<-END
 		#!/bin/sh
@@ -148,7 +148,7 @@ left_behind() {
 		fi
 		exec "$EVENSTEP_BUILD/evenstep-agent"
 	END
-	chmod +x agent && echo "plugin { agent_path = '$PWD/agent' }" >behind.conf &&
+	chmod +x agent && printf '%s\n' "$2" "plugin { agent_path = '$PWD/agent' }" >behind.conf &&
 	in_job -N4 env EVENSTEP_CONF="$PWD/behind.conf" evenstep run --range 0:400 -- ./units "{begin}" "{end}" >got 2>err && test -d behind
 }
 # How it looks when Slurm's PMIx leaves one node behind: the others are ready, it never comes.
@@ -169,7 +169,7 @@ END
 # shellcheck disable=SC2046 # words
 test_expect_success PMIX 'a node that PMIx leaves behind: the agents are started once more, every unit once' '
 	cc -D_GNU_SOURCE -shared -fPIC -o behind.so behind.c $(pkg-config --cflags pmix) &&
-	left_behind "LD_PRELOAD=behind.so LD_LIBRARY_PATH=\"$PWD\"" && test_cmp once got &&
+	left_behind "LD_PRELOAD=behind.so LD_LIBRARY_PATH=\"$PWD\"" "wireup = \"pmix\"" && test_cmp once got &&
 	said "evenstep: warning: only 3 of 4 agents came: starting them once more" && nothing_left
 '
 test_expect_success 'a node whose agent does not find the front end at first: likewise' '

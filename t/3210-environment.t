@@ -88,6 +88,6 @@ test_expect_success 'the commands still know which job it is' '
 '
 test_expect_success 'two agents on one node, by --srun: not begun, and said in one line' '
 	test_expect_code 3 in_job evenstep run --metrics equal --srun "-N1 -n2 --ntasks-per-node=2" --range 0:2 -- touch begun 2>err; cat err &&
-	test "$(grep -vcE "^evenstep: (warning: |Slurm has no PMIx here: )" err)" = 1 && said "evenstep: two of the 2 agents are on n0: let srun start one task a node \(see --srun\)" && test ! -e begun
+	test "$(grep -vcE "^evenstep: warning: " err)" = 1 && said "evenstep: two of the 2 agents are on n0: let srun start one task a node \(see --srun\)" && test ! -e begun
 '
 test_done

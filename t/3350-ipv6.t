@@ -24,8 +24,8 @@ test_expect_success 'up: three nodes, none with an address of IPv4 that others c
 	on_ctl srun -N1 sh -c "echo \$SLURM_LAUNCH_NODE_IPADDR" >got && grep -x fd00:11::1 got
 '
 test_expect_success 'a file comes to all nodes' 'bcast'
-test_expect_success 'by PMIx or without it' '
-	printf "wireup = \"tcp\"\n" >conf && EVENSTEP_CONF=$PWD/conf bcast
+test_expect_success PMIX 'by PMIx as well' '
+	printf "wireup = \"pmix\"\n" >conf && EVENSTEP_CONF=$PWD/conf bcast
 '
 test_expect_success 'by a network that is named: its addresses, and link-local ones, which need their interface' '
 	bcast --interface fd00:11::/64 && bcast --interface fe80::/10

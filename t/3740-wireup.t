@@ -23,8 +23,11 @@ test_expect_success 'up: three nodes whose Slurm has no PMIx' '
 	testbed_up --nodes 3 --no-pmix --plugin "$EVENSTEP_BUILD/evenstep.so" --plugin-args "launcher=$EVENSTEP_BUILD/evenstep" &&
 	on_ctl srun --mpi=list >types 2>&1 && cat types && grep none types && ! grep pmix types
 '
-test_expect_success 'as it comes: run works, and one line says how the agents found each other' '
-	run >got 2>err && test_cmp want got && said "$notice" && test "$(grep -c PMIx err)" = 1
+test_expect_success 'as it comes: run works, and says nothing of how the agents found each other' '
+	run >got 2>err && test_cmp want got && cat err && ! grep -E "PMIx|TCP" err
+'
+test_expect_success 'wireup = "auto": one line says it' '
+	way auto && run >got 2>err && test_cmp want got && said "$notice" && test "$(grep -c PMIx err)" = 1
 '
 test_expect_success 'wireup = "tcp": run works, and nothing is said of it' '
 	way tcp && run --repeat 2 >got 2>err && cat want want >twice && test_cmp twice got && cat err && ! grep -E "PMIx|TCP" err
@@ -93,4 +96,16 @@ test_expect_success 'a node that dies in the middle of a run: its part is done b
 	wait_for 60 grep -qx n2 started && testbed_fault kill n2 && wait_for 60 grep -q "n2 is lost" err && : >go && wait $run && test_cmp want got
 '
 test_expect_success 'down leaves nothing' 'testbed_down && testbed_nothing_left $testbed_name'
+
+# --- a Slurm that has it -----------------------------------------------------------
+for way in pmix auto; do
+	test_expect_success PMIX "wireup = \"$way\" where Slurm has it: run, bcast and srun --evenstep, by PMIx" '
+		{ test $way = auto || testbed_up --nodes 3 --plugin "$EVENSTEP_BUILD/evenstep.so" --plugin-args "launcher=$EVENSTEP_BUILD/evenstep"; } &&
+		way $way && run >got 2>err && test_cmp want got && cat err && ! grep -E "PMIx|TCP" err &&
+		in_job evenstep bcast -f --verify "$PWD/file" /tmp/file && for node in n0 n1 n2; do on_node $node cat /tmp/file | cmp file || return 1; done &&
+		in_job sh -c "evenstep run --metrics equal --range 0:3 -- sleep 5 & sleep 3; pgrep -a srun; wait" >srun 2>&1; cat srun && grep -e "--mpi=pmix" srun &&
+		on_ctl srun -N3 --evenstep=required sh -c "evenstep conntable dump \$EVENSTEP_DIR/conntable" >got 2>err && cat err && test "$(wc -l <got)" -ge 9
+	'
+done
+test_expect_success PMIX 'down leaves nothing, likewise' 'testbed_down && testbed_nothing_left $testbed_name'
 test_done

@@ -351,7 +351,7 @@ static void test_shipped(const struct config *base)
     struct es_error err = {0};
     const struct policy_kind *kind;
 
-    c.wireup = WIREUP_TCP;
+    c.wireup = WIREUP_PMIX;
     c.on_error = ON_ERROR_FAIL;
     strcpy(c.step_policy, "static");
     c.step_threshold.unit = THRESHOLD_AUTO;
