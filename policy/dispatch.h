@@ -97,7 +97,8 @@ struct dispatch_node {    /* a node's part in the frame */
     uint64_t chunk;       /* waiting, when it was whole: goes in pieces */
     size_t out;           /* pieces out */
     size_t elsewhere;     /* likewise, of other frames ... */
-    double free;          /* ... which it will have done by then */
+    int is_awaited;       /* it is yet to come */
+    double free;          /* it will have done these, or be here, by then */
     uint64_t piece[DISPATCH_OUT]; /* their ids, in the order of sending */
     uint64_t out_units;
     double begun;      /* when the first of them was begun, at the earliest */
@@ -278,9 +279,13 @@ void dispatch_moved(struct dispatch *d,
                     double now);
 /* A node is lost: its units go to the pool.  O(n). */
 void dispatch_lost(struct dispatch *d, size_t node, double now);
-/* A node that was lost is back, as new; the policy knows.  Nothing of one that
- * was not.  O(n). */
+/* A node that was lost is back, as new; the policy knows.  Or one that was awaited
+ * is here.  Nothing of another.  O(n). */
 void dispatch_returned(struct dispatch *d, size_t node);
+/* A node is yet to come, perhaps by then: it has its part in what is cut, so that
+ * nobody else is sent that, but nothing is kept for it, and it gets nothing before
+ * dispatch_returned().  Before dispatch_begin(), too, and again if it is late. */
+void dispatch_await(struct dispatch *d, size_t node, double free);
 /* A node finishes the piece that it works at, and gets nothing more.  O(n). */
 void dispatch_retire(struct dispatch *d, size_t node, double now);
 /* A node's commands fail: the others do its part, if there are any.  O(n). */

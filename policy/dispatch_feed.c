@@ -38,11 +38,18 @@ static uint64_t part_of_pool(const struct dispatch *d, size_t node)
 
 /* --- by what it costs ----------------------------------------------------- */
 
+double dispatch_free_from(const struct dispatch *d, size_t node, double now)
+{
+    const struct dispatch_node *s = &d->node[node];
+
+    return s->elsewhere > 0 || s->is_awaited ? fmax(now, s->free) : now;
+}
+
 double dispatch_free_at(const struct dispatch *d, size_t node, double now)
 {
     const struct dispatch_node *s = &d->node[node];
     const struct dispatch_piece *p = dispatch_current(d, node);
-    double from = s->elsewhere > 0 ? fmax(now, s->free) : now;
+    double from = dispatch_free_from(d, node, now);
     double since = now - s->begun, part;
 
     if (!cost_is_known(d->sizing.cost))
@@ -184,7 +191,7 @@ int dispatch_has_room(const struct dispatch *d, size_t node, double now)
     const struct dispatch_node *s = &d->node[node];
     size_t out = s->out + s->elsewhere;
 
-    if (!(d->load[node] > 0))
+    if (!(d->load[node] > 0) || s->is_awaited)
         return 0;
     if (d->overlap && d->overlap[node])
         return out == 0 || (out == 1 && is_ending(d, node, now));
@@ -295,8 +302,8 @@ int dispatch_is_idle(const struct dispatch *d, size_t node)
 {
     const struct dispatch_node *s = &d->node[node];
 
-    return s->out == 0 && s->elsewhere == 0 && d->load[node] > 0
-           && units_in(s->waiting.units) == 0;
+    return s->out == 0 && s->elsewhere == 0 && !s->is_awaited
+           && d->load[node] > 0 && units_in(s->waiting.units) == 0;
 }
 
 /* Nobody works, and all that could refuse: the fastest that may takes some. */

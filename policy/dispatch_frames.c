@@ -134,6 +134,7 @@ static void forget_frame(struct dispatch *d)
         struct dispatch_node *s = &d->node[i];
 
         *s = (struct dispatch_node){.elsewhere = s->elsewhere,
+                                    .is_awaited = s->is_awaited,
                                     .free = s->free,
                                     .speed = s->speed,
                                     .failures = s->failures,
@@ -164,6 +165,19 @@ static uint64_t part_of_frame(const struct dispatch *d, size_t node)
     return (uint64_t)ceil(part * (double)units_in(d->frame));
 }
 
+/* What a node begins with; of one that is not here it is for all. */
+static void give_first(struct dispatch *d, size_t node, struct slice units)
+{
+    const struct batch b = {.units = units};
+
+    if (d->node[node].is_awaited) {
+        dispatch_put_back(d, &b);
+        return;
+    }
+    dispatch_set_waiting(d, node, b);
+    d->node[node].chunk = units_in(units);
+}
+
 /* The same by what pieces cost: what is not sent at once is for all. */
 static void cut_by_cost(struct dispatch *d)
 {
@@ -171,8 +185,7 @@ static void cut_by_cost(struct dispatch *d)
 
     d->sizing.delay = d->delay;
     for (size_t i = 0; i < d->nodes; i++)
-        d->sizing.free[i] =
-            d->node[i].elsewhere > 0 ? fmax(d->node[i].free, 0) : 0;
+        d->sizing.free[i] = fmax(dispatch_free_from(d, i, 0), 0);
     if (!(d->loads > 0))
         return;
     sizing_cut(&d->sizing, d->load, head, &rest);
@@ -180,9 +193,8 @@ static void cut_by_cost(struct dispatch *d)
     for (size_t i = 0; i < d->nodes; i++) {
         struct dispatch_node *s = &d->node[i];
 
-        dispatch_set_waiting(d, i, (struct batch){.units = head[i]});
         s->slice = part_of_frame(d, i);
-        s->chunk = units_in(head[i]);
+        give_first(d, i, head[i]);
     }
     dispatch_put_back(d, &(struct batch){.units = rest});
 }
@@ -207,8 +219,8 @@ static void cut_slices(struct dispatch *d)
     for (size_t i = 0; i < d->nodes; i++) {
         struct dispatch_node *s = &d->node[i];
 
-        dispatch_set_waiting(d, i, (struct batch){.units = d->cut[i]});
-        s->slice = s->chunk = units_in(d->cut[i]);
+        s->slice = units_in(d->cut[i]);
+        give_first(d, i, d->cut[i]);
     }
 }
 
@@ -451,17 +463,30 @@ static void leave(struct dispatch *d, size_t node)
 void dispatch_lost(struct dispatch *d, size_t node, double now)
 {
     leave(d, node);
+    dispatch_set_awaited(d, node, 0);
     d->node[node].standing = STANDING_AWAY;
     d->node[node].speed = 0;
     strip(d, node, 0, now);
     dispatch_weigh(d);
 }
 
+void dispatch_await(struct dispatch *d, size_t node, double free)
+{
+    if (!dispatch_may_send(d, node))
+        return;
+    dispatch_set_awaited(d, node, 1);
+    dispatch_give_up_waiting(d, node);
+    d->node[node].free = free;
+}
+
 void dispatch_returned(struct dispatch *d, size_t node)
 {
-    if (d->node[node].standing != STANDING_AWAY)
+    if (d->node[node].is_awaited)
+        dispatch_set_awaited(d, node, 0);
+    else if (d->node[node].standing == STANDING_AWAY)
+        d->node[node] = (struct dispatch_node){.standing = STANDING_GOOD};
+    else
         return;
-    d->node[node] = (struct dispatch_node){.standing = STANDING_GOOD};
     dispatch_weigh(d);
 }
 

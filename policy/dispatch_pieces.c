@@ -30,12 +30,21 @@ static double load_of(const struct dispatch *d, size_t node)
 
 static int is_good(const struct dispatch *d, size_t node)
 {
-    return d->load[node] > 0 && d->node[node].failures == 0;
+    const struct dispatch_node *s = &d->node[node];
+
+    return d->load[node] > 0 && s->failures == 0 && !s->is_awaited;
 }
 
 int dispatch_are_alike(const struct dispatch *d, size_t a, size_t b)
 {
     return a == b || (d->group && d->group[a] == d->group[b]);
+}
+
+void dispatch_set_awaited(struct dispatch *d, size_t node, int is_awaited)
+{
+    d->good -= (size_t)is_good(d, node);
+    d->node[node].is_awaited = is_awaited;
+    d->good += (size_t)is_good(d, node);
 }
 
 void dispatch_set_failures(struct dispatch *d, size_t node, unsigned failures)

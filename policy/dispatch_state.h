@@ -73,6 +73,7 @@ static inline uint64_t units_in(struct slice s)
 int dispatch_are_alike(const struct dispatch *d, size_t a, size_t b);
 /* Of the node's group, whose members adjoin. */
 void dispatch_set_failures(struct dispatch *d, size_t node, unsigned failures);
+void dispatch_set_awaited(struct dispatch *d, size_t node, int is_awaited);
 /* For one piece more, and that each piece, in two, and what waits at each node
  * could come back to the pool, of one node more than now. */
 int dispatch_make_room(struct dispatch *d);
@@ -107,6 +108,9 @@ int dispatch_is_idle(const struct dispatch *d, size_t node);
 /* Find out anew who gets how much; if only nodes without a load are left,
  * these.  What waits at one that gets nothing is for the others. */
 void dispatch_weigh(struct dispatch *d);
+/* When it may begin with something of this frame, as others have it, or it is yet
+ * to come. */
+double dispatch_free_from(const struct dispatch *d, size_t node, double now);
 /* When a node will be free of this frame and of those before, as far as can be
  * told. */
 double dispatch_free_at(const struct dispatch *d, size_t node, double now);

@@ -86,7 +86,7 @@ int window_wants_frame(const struct window *w)
 /* --- what a dispatcher is to know of the others --------------------------- */
 
 /* What a node has of the others: what waits of frames before this one it does
- * first, too. */
+ * first, too.  One that is yet to come is taken to need as long again. */
 static void tell_elsewhere(const struct window *w,
                            const struct window_frame *f,
                            size_t node,
@@ -96,6 +96,11 @@ static void tell_elsewhere(const struct window *w,
     size_t out = 0;
     int is_before = 1;
 
+    if (w->awaited && w->awaited[node] > 0) {
+        dispatch_await(f->dispatch, node,
+                       now - f->start + (now - w->awaited[node]));
+        return;
+    }
     if (w->places == 1)
         return;
     for (size_t i = 0; i < w->n; i++) {
@@ -116,7 +121,7 @@ static void tell_all_elsewhere(const struct window *w,
                                const struct window_frame *f,
                                double now)
 {
-    for (size_t i = 0; w->places > 1 && i < w->nodes; i++)
+    for (size_t i = 0; (w->places > 1 || w->awaited) && i < w->nodes; i++)
         tell_elsewhere(w, f, i, now);
 }
 
@@ -142,6 +147,12 @@ static void tell_all(const struct window *w,
 }
 
 /* --- feeding -------------------------------------------------------------- */
+
+/* Does a look at what is left go by more than the dispatcher knows? */
+static int looks_around(const struct window *w)
+{
+    return joins(w) || w->awaited;
+}
 
 /* A node has a place free, and none of the frames has a part for it. */
 static int is_hungry(const struct window *w, size_t node, double now)
@@ -171,7 +182,7 @@ static int hand(struct window *w,
         double at = now - f->start;
 
         tell_elsewhere(w, f, node, now);
-        if (joins(w) && dispatch_takes_look(f->dispatch, node, at))
+        if (looks_around(w) && dispatch_takes_look(f->dispatch, node, at))
             tell_all(w, f, now);
         if (to->send(to->arg, window_place(w, i),
                      dispatch_hand(f->dispatch, node, at))

@@ -42,6 +42,8 @@ struct window {
     int is_dry;      /* and there is none to be had */
     int is_followed; /* others are known to come after the newest */
     int speculates;  /* what is late is done twice at once */
+    const double *awaited; /* one a node, the caller's: since when it is yet to
+                              come; 0: it is here.  NULL: all are */
 };
 
 /* What the dispatcher of a place has given out is to be sent; fed: what its

@@ -357,10 +357,6 @@ test_expect_success 'a full file system: exit 1 with the reason' '
 	test_expect_code 1 evenstep run --local 2 --range 0:20 -- "$units" {begin} {end} >/dev/full 2>err &&
 	said "evenstep: stdout: No space left on device: .*"
 '
-test_expect_success 'no temporary folder to be had: exit 3 with the reason' '
-	test_expect_code 3 env TMPDIR=/nowhere evenstep run --local 2 --range 0:2 -- true 2>err &&
-	said "evenstep: .*: set TMPDIR to a directory that you may write"
-'
 test_expect_success 'two runs at once do not meet' '
 	seq 0 99 >want && evenstep run --local 3 --range 0:100 --repeat 1 -- "$units" {begin} {end} >first 3>&- 4>&- 5>&- & other=$! &&
 	seq 500 599 >want2 && evenstep run --local 3 --range 500:600 -- "$units" {begin} {end} >second &&

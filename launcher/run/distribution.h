@@ -152,6 +152,10 @@ void distribution_move(struct distribution *d, size_t node, int64_t ns);
 
 /* --- nodes come and go ---------------------------------------------------- */
 
+/* A node is yet to come, since then: it has its part in what is cut, and gets it
+ * from distribution_joined() on.  Before distribution_begin().  0, or -1: no
+ * memory. */
+int distribution_await(struct distribution *d, size_t node, int64_t since_ns);
 /* A node is lost: its units go to the others. */
 int distribution_lost(struct distribution *d,
                       size_t node,
@@ -160,7 +164,7 @@ int distribution_lost(struct distribution *d,
 int distribution_returned(struct distribution *d,
                           size_t node,
                           struct es_error *err);
-/* Likewise one that has joined: what its speed is expected to be is by its load
+/* Likewise one that has joined, or was awaited: what its speed is expected to be is by its load
  * beside the others'. */
 int distribution_joined(struct distribution *d,
                         size_t node,

@@ -89,6 +89,7 @@ void distribution_destroy(struct distribution *d)
         cost_destroy(d->cost[t]);
     free(d->overlap);
     free(d->both);
+    free(d->awaited);
     mailing_clear(&d->runs);
     free(d);
 }
@@ -103,7 +104,8 @@ static void begin_with(struct distribution *d,
     dispatch_set_policy(to, by->kind, by->state, by->load);
     dispatch_set_cost(to, cost);
     for (size_t i = 0; i < slots->n; i++)
-        if (!session_node(d->session, slots->node[i])->present)
+        if (!session_node(d->session, slots->node[i])->present
+            && !(d->awaited && d->awaited[i] > 0))
             dispatch_lost(to, i, 0);
 }
 

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* --- what the nodes say --------------------------------------------------- */
@@ -255,8 +256,38 @@ static void befall(struct distribution *d,
             befall_slot(d, nth(d, i), k, tell);
 }
 
+int distribution_await(struct distribution *d, size_t node, int64_t since_ns)
+{
+    const size_t *first = d->slots->first;
+
+    if (!d->awaited)
+        d->awaited = calloc(d->slots->n, sizeof *d->awaited);
+    if (!d->awaited)
+        return -1;
+    for (size_t k = first[node]; k < first[node + 1]; k++)
+        d->awaited[k] = seconds_of(since_ns);
+    d->window.awaited = d->awaited;
+    return 0;
+}
+
+/* It is here, or will not be. */
+static void await_no_more(struct distribution *d, size_t node)
+{
+    const size_t *first = d->slots->first;
+    size_t left = 0;
+
+    for (size_t k = 0; d->awaited && k < d->slots->n; k++) {
+        if (k >= first[node] && k < first[node + 1])
+            d->awaited[k] = 0;
+        left += d->awaited[k] > 0;
+    }
+    if (left == 0)
+        d->window.awaited = NULL;
+}
+
 int distribution_lost(struct distribution *d, size_t node, struct es_error *err)
 {
+    await_no_more(d, node);
     befall(d, node, dispatch_lost);
     return distribution_feed(d, err);
 }
@@ -267,6 +298,7 @@ int distribution_returned(struct distribution *d,
 {
     const size_t *first = d->slots->first;
 
+    await_no_more(d, node);
     for (size_t i = 0; i < d->window.places; i++)
         for (size_t k = first[node]; k < first[node + 1]; k++)
             for (size_t t = 0; t < d->types; t++)

@@ -53,6 +53,7 @@ struct distribution {
     /* One a slot; NULL: no slot may begin its next piece before its last. */
     char *overlap;       /* may it? */
     struct both *both;   /* when it did last */
+    double *awaited;     /* one a slot: see policy/window.h; NULL: none */
     int64_t end_ns;      /* of all that is sent; INT64_MAX: none */
     int only_plans;      /* nothing is sent */
     struct mailing runs; /* that are to be sent; begun with the first of them */

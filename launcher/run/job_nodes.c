@@ -33,6 +33,11 @@ static json_t *on_known(void *arg,
     return node_history_find(arg, node, hardware);
 }
 
+static json_t *on_guess(void *arg, const struct node *node)
+{
+    return node_history_guess(arg, node);
+}
+
 void job_nodes_find(struct node_history *h,
                     struct qualification_setup *setup,
                     const struct session *session)
@@ -43,6 +48,7 @@ void job_nodes_find(struct node_history *h,
         return;
     node_history_read(h, &key);
     setup->known = on_known;
+    setup->guess = on_guess;
     setup->known_arg = h;
 }
 

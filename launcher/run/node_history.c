@@ -3,6 +3,7 @@
 #include "launcher/run/history_file.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define FILE_NAME "nodes"
@@ -58,16 +59,34 @@ void node_history_line(struct node_history *h,
     json_decref(run);
 }
 
+void node_history_newest(struct node_history *h,
+                         const struct node_history_key *key,
+                         const char *line)
+{
+    json_t *run = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
+    json_t *nodes = json_object_get(run, "nodes");
+
+    if (json_is_array(nodes) && is_text(run, "release", key->release)
+        && is_text(run, "cluster", key->cluster)) {
+        json_decref(h->newest);
+        h->newest = json_incref(nodes);
+    }
+    json_decref(run);
+}
+
 struct reading {
     struct node_history *h;
     const struct node_history_key *key;
     char job[32]; /* as a line of this job has it */
+    char *last;   /* line; NULL: none, or no memory */
 };
 
 static void take_line(void *arg, const char *line)
 {
-    const struct reading *r = arg;
+    struct reading *r = arg;
 
+    free(r->last);
+    r->last = strdup(line);
     /* Most are of other jobs, and need no parser to say so. */
     if (strstr(line, r->job))
         node_history_line(r->h, r->key, line);
@@ -78,9 +97,12 @@ void node_history_read(struct node_history *h,
 {
     struct reading r = {.h = h, .key = key};
 
-    h->nodes = NULL;
+    h->nodes = h->newest = NULL;
     (void)snprintf(r.job, sizeof r.job, "\"job\":%u,", key->job);
     history_file_read(FILE_NAME, NODE_HISTORY_BYTES_MOST, take_line, &r);
+    if (r.last)
+        node_history_newest(h, key, r.last);
+    free(r.last);
 }
 
 json_t *node_history_find(const struct node_history *h,
@@ -101,10 +123,26 @@ json_t *node_history_find(const struct node_history *h,
     return NULL;
 }
 
+json_t *node_history_guess(const struct node_history *h,
+                           const struct node *node)
+{
+    size_t i;
+    json_t *one;
+
+    json_array_foreach(h->newest, i, one)
+    {
+        if (is_text(one, "node", node->name)
+            && is_number(one, "cpus", node->cpus))
+            return json_object_get(one, "probe");
+    }
+    return NULL;
+}
+
 void node_history_clear(struct node_history *h)
 {
     json_decref(h->nodes);
-    h->nodes = NULL;
+    json_decref(h->newest);
+    h->nodes = h->newest = NULL;
 }
 
 /* --- out ------------------------------------------------------------------ */

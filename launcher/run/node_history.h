@@ -16,6 +16,9 @@
  * jobs from 1 again, and their steps from 0.  A node must not have booted since,
  * and have as many CPUs.
  *
+ * Until a node of another job is measured, what it was in the newest run of the
+ * cluster is the best guess.
+ *
  * It only ever helps: what is wrong with it costs a probe, never a run.
  */
 #ifndef LAUNCHER_RUN_NODE_HISTORY_H
@@ -40,7 +43,8 @@ struct node_history_key {
 };
 
 struct node_history {
-    json_t *nodes; /* NULL: nothing is known */
+    json_t *nodes;  /* NULL: nothing is known */
+    json_t *newest; /* of the newest run, whatever its job; likewise */
 };
 
 /* What is known of the nodes of the job; node_history_clear() ends it. */
@@ -50,10 +54,17 @@ void node_history_read(struct node_history *h,
 void node_history_line(struct node_history *h,
                        const struct node_history_key *key,
                        const char *line);
+/* Likewise a line for the guess: taken if it is of the cluster.  Pure. */
+void node_history_newest(struct node_history *h,
+                         const struct node_history_key *key,
+                         const char *line);
 /* What this node has measured, which is h's, or NULL; *hardware likewise. */
 json_t *node_history_find(const struct node_history *h,
                           const struct node *node,
                           const char **hardware);
+/* What it may be, likewise, by its name and CPUs. */
+json_t *node_history_guess(const struct node_history *h,
+                           const struct node *node);
 void node_history_clear(struct node_history *h);
 
 /* Append what the nodes have measured; nodes, of node_records_new(), is

@@ -16,6 +16,7 @@
 #include "launcher/run/run_answers.h"
 #include "launcher/run/run_comment.h"
 #include "launcher/run/run_costs.h"
+#include "launcher/run/run_early.h"
 #include "launcher/run/run_failures.h"
 #include "launcher/run/run_frames.h"
 #include "launcher/run/run_join.h"
@@ -23,6 +24,7 @@
 #include "launcher/run/run_looks.h"
 #include "launcher/run/run_nodes.h"
 #include "launcher/run/run_slots.h"
+#include "pmix_bcast/clock.h"
 
 #include <stdlib.h>
 
@@ -74,6 +76,7 @@ static void on_ready(void *arg)
     size_t n = session_size(r->front.session);
 
     r->phase = QUALIFYING;
+    r->early.since_ns = clock_ns();
     r->overdue = calloc(n, 1);
     if (r->o->local.n == 0 && r->config->slurm.drain_interval_s > 0)
         r->drain = drain_watch(r->front.base, r->config->slurm.drain_interval_s,
@@ -234,6 +237,7 @@ static void clear(struct run *r)
     run_join_end(r);
     front_close(&r->front);
     run_join_clear(r);
+    run_early_clear(r);
     work_close(&r->work);
     joblog_close(&r->joblog);
     standstill_destroy(r->standstill);

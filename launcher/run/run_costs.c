@@ -18,24 +18,38 @@ static double mean_speed(const struct run *r)
                : sum / (double)q->known;
 }
 
+static void read_before(struct run *r, size_t type)
+{
+    struct cost_key key;
+
+    r->type[type].before.match = COST_STRANGER;
+    cost_key_of(&key, r->o->types.type[type].command);
+    cost_history_read(&r->type[type].before, &key);
+}
+
 static void expect(struct run *r, size_t type)
 {
     struct cost *cost = distribution_cost_of(r->distribution, type);
-    struct cost_record record = {.match = COST_STRANGER};
+    const struct cost_record *before = &r->type[type].before;
     struct cost_terms terms;
-    struct cost_key key;
 
-    cost_key_of(&key, r->o->types.type[type].command);
-    cost_history_read(&record, &key);
-    if (record.match == COST_STRANGER)
+    if (before->match == COST_STRANGER)
         return;
-    terms = cost_record_terms(&record, mean_speed(r));
-    cost_expect(cost, &terms, record.noise);
+    terms = cost_record_terms(before, mean_speed(r));
+    cost_expect(cost, &terms, before->noise);
     if (type == 0 && cost_is_known(cost))
-        report_costs_before(&r->report, &terms, record.noise);
+        report_costs_before(&r->report, &terms, before->noise);
 }
 
 void run_costs_expect(struct run *r)
+{
+    for (size_t t = 0; t < r->o->types.n && !r->o->persistent; t++) {
+        read_before(r, t);
+        expect(r, t);
+    }
+}
+
+void run_costs_expect_again(struct run *r)
 {
     for (size_t t = 0; t < r->o->types.n && !r->o->persistent; t++)
         expect(r, t);

@@ -12,6 +12,8 @@
 /* Before the first piece: what runs before have found out, which the report
  * has, too. */
 void run_costs_expect(struct run *r);
+/* Likewise now that more is known of the nodes; what pieces have told stays. */
+void run_costs_expect_again(struct run *r);
 /* At the end of a run that went well: what this one has. */
 void run_costs_keep(const struct run *r);
 

@@ -4,6 +4,7 @@
 #include "launcher/run/job_nodes.h"
 #include "launcher/run/oversight.h"
 #include "launcher/run/run_costs.h"
+#include "launcher/run/run_early.h"
 #include "launcher/run/run_failures.h"
 #include "launcher/run/run_join.h"
 #include "launcher/run/run_slots.h"
@@ -225,6 +226,10 @@ void run_frames_begin(struct run *r)
     if (is_end_awaited(r))
         return;
     listening_table_end(&r->listening.table);
+    if (run_early_await(r) < 0) {
+        run_finish(r, 1);
+        return;
+    }
     for (size_t i = 0; i < r->slots.nodes; i++)
         if (session_node(r->front.session, i)->present)
             run_slots_threads(r, i);
@@ -249,7 +254,15 @@ void run_frames_begin(struct run *r)
         run_finish(r, 1);
     else
         run_frames_next(r);
-    job_nodes_keep(&r->qualification); /* while the nodes are at work */
+    if (!r->early.awaited)
+        job_nodes_keep(&r->qualification); /* while the nodes are at work */
+}
+
+void run_frames_know_all(struct run *r)
+{
+    if (r->summary.frames == 0)
+        tell_report(r);
+    job_nodes_keep(&r->qualification);
 }
 
 void run_frames_report(struct run *r)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/run/run_join.h"
 #include "launcher/base/notice.h"
+#include "launcher/run/run_early.h"
+#include "launcher/run/run_nodes.h"
 #include "launcher/run/run_slots.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 int run_join_is_seat(const struct run *r, size_t node)
 {
@@ -28,10 +29,14 @@ static int take(struct run *r, size_t node, int is_new)
 
 void run_join_measured(struct run *r, size_t node)
 {
-    if (run_join_is_seat(r, node)) {
+    int rc = run_early_measured(r, node);
+
+    if (rc > 0)
+        return;
+    if (rc == 0 && run_join_is_seat(r, node)) {
         r->join.stage[node] = JOIN_WAITS;
         r->join.waiting = 1;
-    } else if (take(r, node, 0) < 0) {
+    } else if (rc < 0 || take(r, node, 0) < 0) {
         run_finish(r, 1);
     }
 }
@@ -45,23 +50,6 @@ int run_join_lost(struct run *r, size_t node)
     return leaves;
 }
 
-/* What all nodes are, as the others got it before the first frame. */
-static void tell_metrics(struct run *r, size_t node)
-{
-    char *text = qualification_text(&r->qualification);
-    struct msg_put m = {.file = "metrics.json"};
-    struct writer w = {0};
-
-    if (!text)
-        return; /* it works without */
-    session_step_name(r->front.session, node, m.dir);
-    m.content = (const uint8_t *)text;
-    m.len = strlen(text);
-    msg_write_put(&w, &m);
-    session_send(r->front.session, node, MSG_PUT, &w);
-    free(text);
-}
-
 int run_join_take_in(struct run *r)
 {
     size_t n = r->join.waiting ? session_size(r->front.session) : 0;
@@ -72,7 +60,7 @@ int run_join_take_in(struct run *r)
             continue;
         r->join.stage[i] = JOIN_NOTHING;
         notice("%s has joined", session_node(r->front.session, i)->name);
-        tell_metrics(r, i);
+        run_nodes_metrics(r, i);
         if (take(r, i, 1) < 0)
             return -1;
     }

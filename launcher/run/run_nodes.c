@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/run/run_nodes.h"
 #include "launcher/base/notice.h"
+#include "launcher/run/run_early.h"
 #include "launcher/run/run_frames.h"
 #include "launcher/run/run_join.h"
 #include "launcher/run/run_need.h"
@@ -13,6 +14,31 @@
 #include <unistd.h>
 
 /* --- the way to the first frame ------------------------------------------- */
+
+static void put_metrics(struct run *r, size_t node, const char *text)
+{
+    struct msg_put m = {.file = "metrics.json",
+                        .content = (const uint8_t *)text,
+                        .len = strlen(text)};
+    struct writer w = {0};
+
+    session_step_name(r->front.session, node, m.dir);
+    msg_write_put(&w, &m);
+    session_send(r->front.session, node, MSG_PUT, &w);
+}
+
+void run_nodes_metrics(struct run *r, size_t node)
+{
+    char *text = qualification_text(&r->qualification);
+    size_t n = session_size(r->front.session);
+
+    for (size_t i = 0; text && i < n; i++) /* else they work without */
+        if (node == i
+            || (node == RUN_ALL_NODES
+                && session_node(r->front.session, i)->present))
+            put_metrics(r, i, text);
+    free(text);
+}
 
 /* All have metrics.json, but those of which a line says that they have not:
  * the work goes on without it. */
@@ -83,6 +109,11 @@ static int tell_metrics(struct run *r)
                          run_wants_guard(r) || run_wants_energy(r));
         r->report.energy = &r->energy;
     }
+    if (r->early.awaited) { /* which are to keep nobody */
+        run_nodes_metrics(r, RUN_ALL_NODES);
+        begin_frames(r);
+        return 0;
+    }
     rc = metrics_cast_start(&r->cast, r->front.base, &r->qualification,
                             &r->config->bcast, NULL, begin_frames, r, r->err);
     if (rc > 0)
@@ -116,9 +147,15 @@ static void bring_files(struct run *r)
 void run_nodes_qualified(struct run *r)
 {
     const struct qualification *q = &r->qualification;
+    int rc;
 
-    if (r->phase != QUALIFYING || q->missing > 0 || r->asked.missing > 0)
+    if (r->phase != QUALIFYING || r->asked.missing > 0)
         return;
+    if (q->missing > 0 && (rc = run_early_begin(r)) <= 0) {
+        if (rc < 0)
+            run_finish(r, 1);
+        return;
+    }
     r->summary.rank_by = r->config->probe.rank_by;
     rank_by_elements(r->summary.elements, q->metric, &r->profile.profile,
                      q->known);
@@ -327,6 +364,7 @@ void run_nodes_lost(void *arg, size_t node, const char *why)
                name);
     else
         notice("%s is lost (%s): the other nodes do its part", name, why);
+    run_early_lost(r, node);
     run_power_lost(&r->power, node);
     listening_table_lost(&r->listening.table, node, why);
     if (r->phase == QUALIFYING) {

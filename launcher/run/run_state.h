@@ -7,6 +7,7 @@
  *   run_nodes.c    nodes come, are measured, are lost, return, leave
  *   run_answers.c  what they say
  *   run_failures.c what is done when commands fail
+ *   run_early.c    it begins before all nodes are measured
  *   run_join.c     nodes join it
  *   run_looks.c    what is done now and then
  *   run_limit.c    it ends before its work does
@@ -16,6 +17,7 @@
 #define LAUNCHER_RUN_RUN_STATE_H
 
 #include "launcher/run/bringing.h"
+#include "launcher/run/cost_history.h"
 #include "launcher/run/failures.h"
 #include "launcher/run/history.h"
 #include "launcher/run/job_load_adjuster.h"
@@ -76,6 +78,7 @@ struct run {
     struct run_type { /* one a type of work: what is learned of it */
         struct history history;
         struct threshold_noise noise;
+        struct cost_record before; /* what runs before have told */
     } type[WORK_TYPES_MAX];
     struct job_load_adjuster adjuster[WORK_TYPES_MAX]; /* likewise */
     struct slots slots; /* of the nodes; n 0: not known yet */
@@ -104,6 +107,10 @@ struct run {
         char *stage;            /* one a node, enum join_stage; or NULL */
         int waiting;            /* some wait */
     } join;                     /* nodes that join it */
+    struct {
+        char *awaited;    /* one a node: not measured yet; NULL: all are */
+        int64_t since_ns; /* they are */
+    } early;
     int idle;                   /* the queue is empty, but has not ended */
     int told_stdin;             /* that nobody reads it */
     char *overdue;              /* one a node: it was given up for --timeout */

@@ -117,6 +117,7 @@ static void answer(struct qualification *q,
             probe_not_measured(&q->result[node][e], "%s", why);
     if (q->again[node] && q->missing == 0) {
         q->answered[node] = 1;
+        q->again[node] = 0;
         qualification_rank(q);
     }
     q->again[node] = 0;
@@ -238,6 +239,27 @@ int qualification_again(struct qualification *q, size_t node)
     qualification_write_probe(q, &w, node);
     session_send(q->session, node, MSG_PROBE, &w);
     return 1;
+}
+
+static void guess(struct qualification *q, size_t node)
+{
+    const struct qualification_setup *s = q->setup;
+    json_t *json = s->guess
+                       ? s->guess(s->known_arg, session_node(q->session, node))
+                       : NULL;
+
+    if (json && probe_from_json(q->result[node], json, NULL) < 0)
+        memset(q->result[node], 0, sizeof q->result[node]);
+}
+
+void qualification_go_on(struct qualification *q)
+{
+    for (size_t i = 0; i < session_start_size(q->session); i++)
+        if (!q->answered[i]) {
+            q->again[i] = 1;
+            guess(q, i);
+        }
+    over(q);
 }
 
 int qualification_is_again(const struct qualification *q, size_t node)

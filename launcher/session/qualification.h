@@ -43,6 +43,9 @@ int qualification_message(struct qualification *q,
 /* A node is back: forget what it was, and ask it once more.  1, or 0 if nobody
  * is asked and the metrics hold.  Its answer ranks all nodes anew. */
 int qualification_again(struct qualification *q, size_t node);
+/* One at least has answered, and the others are not waited for: until they answer,
+ * which ranks all anew, each counts as is guessed, or as one that has. */
+void qualification_go_on(struct qualification *q);
 /* Is the node's answer to that still to come? */
 int qualification_is_again(const struct qualification *q, size_t node);
 /* A node has gone: nothing is expected of it any more. */

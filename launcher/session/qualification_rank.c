@@ -74,14 +74,20 @@ static void fill_seats(struct qualification *q)
 }
 
 /* Of n >= 1 nodes that are alike, which metric_rank() cannot refuse. */
-void qualification_rank_equal(struct qualification *q)
+static void rank_alike(struct qualification *q)
 {
-    q->known = q->n;
     for (size_t i = 0; i < q->n; i++)
         for (int e = 0; e < ELEMENTS; e++)
-            q->measured[i][e] = 1;
-    (void)metric_rank((const double(*)[ELEMENTS])q->measured,
+            q->counted[i][e] = 1;
+    (void)metric_rank((const double(*)[ELEMENTS])q->counted,
                       &q->setup->profile->profile, q->metric, q->n);
+}
+
+void qualification_rank_equal(struct qualification *q)
+{
+    rank_alike(q);
+    q->known = q->n;
+    memcpy(q->measured, q->counted, q->n * sizeof *q->measured);
 }
 
 static void row_of(struct qualification *q, size_t node)
@@ -118,17 +124,47 @@ static void leave_out_told(struct qualification *q)
     }
 }
 
+/* Of one that has not answered: what it may be, or what another is. */
+static void row_of_silent(struct qualification *q, size_t node, size_t like)
+{
+    if (q->result[node][ELEMENT_C].state == PROBE_MEASURED)
+        row_of(q, node);
+    else
+        memcpy(q->measured[node], q->measured[like], sizeof q->measured[node]);
+}
+
 /* What is known of all nodes, each element in all of them or in none. */
 void qualification_complete(struct qualification *q, int left_out[ELEMENTS])
 {
+    size_t first = 0;
+
     leave_out_told(q);
     q->known = session_known_size(q->session);
+    while (first + 1 < q->known && !q->answered[first])
+        first++;
+    row_of(q, first);
     for (size_t i = 0; i < q->known; i++)
-        if (q->answered[i] || i == 0)
+        if (q->answered[i])
             row_of(q, i);
-        else /* it joins, and has not yet */
-            memcpy(q->measured[i], q->measured[0], sizeof q->measured[i]);
+        else if (i != first)
+            row_of_silent(q, i, first);
     metric_complete(q->measured, q->scratch, left_out, q->known);
+}
+
+/* Then all are ranked once more, and told what is to be said. */
+static int is_any_to_answer(const struct qualification *q)
+{
+    for (size_t i = 0; i < q->n; i++)
+        if (q->again[i])
+            return 1;
+    return 0;
+}
+
+static void warn_all(const struct qualification *q,
+                     const int left_out[ELEMENTS])
+{
+    for (int e = 0; e < ELEMENTS; e++)
+        warn(q, (enum element)e, left_out[e]);
 }
 
 void qualification_rank(struct qualification *q)
@@ -137,13 +173,17 @@ void qualification_rank(struct qualification *q)
     int left_out[ELEMENTS];
 
     qualification_complete(q, left_out);
-    for (int e = 0; e < ELEMENTS && !q->setup->quiet; e++)
-        warn(q, (enum element)e, left_out[e]);
+    if (!q->setup->quiet && !is_any_to_answer(q))
+        warn_all(q, left_out);
     memcpy(q->counted, q->measured, q->n * sizeof *q->counted);
     if (rank_by_rank(q->setup->probe->rank_by, q->counted, profile, q->metric,
                      q->known)
         == 0) {
         fill_seats(q);
+        return;
+    }
+    if (is_any_to_answer(q)) {
+        rank_alike(q);
         return;
     }
     notice("warning: no node could be measured in what the profile %s counts: "

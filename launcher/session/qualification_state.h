@@ -40,7 +40,9 @@ struct qualification_setup {
      * NULL: nothing.  It is asked for what is not among that, and again for
      * what may have changed.  known NULL: all are asked. */
     json_t *(*known)(void *arg, const struct node *node, const char **hardware);
-    void *known_arg;
+    /* What a node that has not answered may be, likewise; NULL: nobody knows. */
+    json_t *(*guess)(void *arg, const struct node *node);
+    void *known_arg; /* of both */
 };
 
 struct qualification {

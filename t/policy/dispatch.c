@@ -22,6 +22,7 @@ enum happening { /* what may happen, and how often at most */
                  LOSE,
                  LOSE_BLAMED,
                  RETURN,
+                 AWAIT,
                  RETIRE,
                  DISTRUST,
                  METER,
@@ -32,12 +33,12 @@ enum happening { /* what may happen, and how often at most */
 };
 
 static const char *const names[] = {
-    [ANSWER] = "answered",     [FAIL] = "failed",
-    [LOSE] = "lost",           [LOSE_BLAMED] = "lost by its command",
-    [RETURN] = "returned",     [RETIRE] = "retired",
-    [DISTRUST] = "distrusted", [METER] = "metered",
-    [GIVE] = "given",          [LOOK] = "looked at",
-    [COPY] = "copied",
+    [ANSWER] = "answered", [FAIL] = "failed",
+    [LOSE] = "lost",       [LOSE_BLAMED] = "lost by its command",
+    [RETURN] = "returned", [AWAIT] = "awaited",
+    [RETIRE] = "retired",  [DISTRUST] = "distrusted",
+    [METER] = "metered",   [GIVE] = "given",
+    [LOOK] = "looked at",  [COPY] = "copied",
 };
 
 struct setup {
@@ -217,6 +218,22 @@ static uint64_t copied_to(const struct dispatch_node *s, size_t node)
     return units;
 }
 
+/* Are those that are to work yet to come, and is nobody else? */
+static int is_all_awaited(void)
+{
+    int awaited = 0;
+
+    for (size_t i = 0; i < run.setup->nodes; i++) {
+        const struct dispatch_node *s = dispatch_node(run.d, i);
+
+        if (s->standing == STANDING_GOOD && run.setup->load[i] > 0
+            && !s->is_awaited)
+            return 0;
+        awaited |= s->is_awaited;
+    }
+    return awaited;
+}
+
 /* The same by sums alone, for many events. */
 static void check_sums(void)
 {
@@ -229,14 +246,18 @@ static void check_sums(void)
         units += s->waiting.units.end - s->waiting.units.begin + s->out_units;
         units -= copied_to(s, i);
         out += s->out;
+        expect(!s->is_awaited || s->waiting.units.end == s->waiting.units.begin,
+               "nothing waits for a node that is not here");
         expect(s->out <= (s->standing == STANDING_LEAVING ? 1
                           : s->standing == STANDING_AWAY  ? 0
+                          : s->is_awaited                 ? 0
                           : run.setup->is_bundles         ? 2
                                                           : 1),
                "a node has no more out than it may");
     }
     expect(units == dispatch_left(run.d), "what is left is somewhere");
-    expect(out > 0 || units == 0 || run.is_stuck, "somebody is at work");
+    expect(out > 0 || units == 0 || run.is_stuck || is_all_awaited(),
+           "somebody is at work");
 }
 
 /* --- one event ------------------------------------------------------------ */
@@ -286,7 +307,9 @@ static int may_happen(enum happening h, size_t node)
         return 0;
     switch (h) {
     case RETURN:
-        return s->standing == STANDING_AWAY;
+        return s->standing == STANDING_AWAY || s->is_awaited;
+    case AWAIT:
+        return dispatch_may_send(run.d, node) && s->out == 0;
     case RETIRE:
         return dispatch_may_send(run.d, node);
     case LOSE:
@@ -337,6 +360,9 @@ static int happen(enum happening h, size_t node)
         break;
     case RETURN:
         dispatch_returned(run.d, node);
+        break;
+    case AWAIT: /* a second longer, perhaps again */
+        dispatch_await(run.d, node, run.now + 1);
         break;
     case RETIRE:
         dispatch_retire(run.d, node, run.now);
@@ -426,6 +452,30 @@ static int next_path(struct path *path)
 }
 
 static const struct setup small[] = {
+    {"by cost, three nodes, one of which comes late, or never",
+     3,
+     6,
+     1,
+     DISPATCH_BY_COST,
+     {{0}},
+     0,
+     0,
+     {1, 2, 1},
+     {[AWAIT] = 2, [RETURN] = 3, [LOSE] = 1},
+     {0, 0, 0},
+     0},
+    {"two nodes, one of which comes late, or never",
+     2,
+     5,
+     1,
+     2,
+     {{0}},
+     0,
+     0,
+     {1, 2},
+     {[AWAIT] = 2, [RETURN] = 3, [FAIL] = 1},
+     {0, 0, 0},
+     0},
     {"by cost, two nodes, one of which is lost and returns",
      2,
      6,

@@ -149,6 +149,50 @@ static void test_joined(void)
     end();
 }
 
+static uint64_t units_of_last(void)
+{
+    return last[0].units.end - last[0].units.begin;
+}
+
+/* Ten seconds of work for one node, and the other was to be there a second before
+ * it begins. */
+static void begin_awaited(double awaited[NODES])
+{
+    static const struct cost_terms terms = {.wait = 1, .each = 0.1};
+
+    begin(DISPATCH_BY_COST, 1);
+    cost_expect(cost, &terms, 0.02);
+    awaited[0] = 0;
+    awaited[1] = 99;
+    w.awaited = awaited;
+    ok(add(100, 0) == 0 && sent[0] == 1 && last[0].node == 0,
+       "a node that is yet to come gets nothing");
+}
+
+static void test_awaited(void)
+{
+    double awaited[NODES], now = 100;
+
+    begin_awaited(awaited);
+    ok(units_of_last() >= 20 && units_of_last() <= 40,
+       "and the other one not its part: %ju units", (uintmax_t)units_of_last());
+    dispatch_returned(dispatch[0], 1);
+    w.awaited = NULL;
+    ok(window_feed(&w, 101, &to) == 0 && sent[0] == 2 && last[0].node == 1
+           && units_of_last() >= 20,
+       "when it is here it gets that: %ju units", (uintmax_t)units_of_last());
+    end();
+
+    begin_awaited(awaited);
+    while (dispatch_left(dispatch[0]) > 0 && sent[0] < 20) {
+        now += 1 + 0.1 * (double)units_of_last();
+        answer(0, now);
+    }
+    ok(dispatch_left(dispatch[0]) == 0 && sent[0] < 20 && now < 120,
+       "if it never comes the other does all, in %d pieces", sent[0]);
+    end();
+}
+
 static void test_failure(void)
 {
     begin(1, 2);
@@ -164,6 +208,7 @@ int main(void)
     test_come_out();
     test_kept();
     test_joined();
+    test_awaited();
     test_failure();
     return done();
 }

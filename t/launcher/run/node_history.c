@@ -45,7 +45,7 @@ static const struct {
 static int is_known_by(const char *line, int is_same_step)
 {
     struct node_history_key key = now;
-    struct node_history h = {NULL};
+    struct node_history h = {NULL, NULL};
     const char *hardware;
     int known;
 
@@ -54,6 +54,34 @@ static int is_known_by(const char *line, int is_same_step)
     known = node_history_find(&h, &n0, &hardware) != NULL;
     node_history_clear(&h);
     return known;
+}
+
+static int is_guessed_by(const char *line, const struct node *node)
+{
+    struct node_history h = {NULL, NULL};
+    int guessed;
+
+    node_history_newest(&h, &now, line);
+    guessed = node_history_guess(&h, node) != NULL;
+    node_history_clear(&h);
+    return guessed;
+}
+
+static void test_guess(void)
+{
+    struct node other = n0, small = n0;
+
+    strcpy(other.name, "n1");
+    small.cpus = 2;
+    ok(is_guessed_by(RUN("0.9", "c", "77", "5", "10"), &n0),
+       "another job of long ago tells what a node may be");
+    ok(!is_guessed_by(RUN("0.9", "d", "7", "1", "950"), &n0)
+           && !is_guessed_by(RUN("0.0.0", "c", "7", "1", "950"), &n0)
+           && !is_guessed_by("[7]", &n0) && !is_guessed_by("", &n0),
+       "not another cluster's or release's, nor rubbish");
+    ok(!is_guessed_by(RUN("0.9", "c", "7", "1", "950"), &other)
+           && !is_guessed_by(RUN("0.9", "c", "7", "1", "950"), &small),
+       "nor of another node, or with other CPUs");
 }
 
 static void test_lines(void)
@@ -68,7 +96,7 @@ static void test_lines(void)
 static void test_nodes(void)
 {
     struct node other = n0;
-    struct node_history h = {NULL};
+    struct node_history h = {NULL, NULL};
     const char *hardware;
 
     node_history_line(&h, &now, lines[0].line);
@@ -140,6 +168,7 @@ int main(void)
         || setenv("XDG_STATE_HOME", folder, 1) < 0)
         bail("cannot make a folder");
     test_lines();
+    test_guess();
     test_nodes();
     test_file();
     (void)unlink("evenstep/nodes");

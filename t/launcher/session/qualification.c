@@ -375,6 +375,47 @@ static void test_again(void)
     qualification_clear(&q);
 }
 
+static json_t *guess(void *arg, const struct node *node)
+{
+    const char *hardware;
+
+    return know(arg, node, &hardware);
+}
+
+static void test_go_on(void)
+{
+    static const struct config_profile computing = {
+        "computing", {.influence[ELEMENT_C] = 1}, {0}, ""};
+    static const struct answer second = {"b", {4}}, last = {"d", {4}};
+    static const double load[] = {40, 20, 20, 20},
+                        all[] = {200 / 7., 200 / 7., 100 / 7., 200 / 7.};
+    struct qualification_setup setup = measuring;
+    struct qualification q;
+
+    setup.sparing = 1;
+    setup.profile = &computing;
+    setup.guess = guess;
+    setup.known_arg = &session;
+    before[0] = make_before(8, 4);
+    start(&q, &setup);
+    ok(q.missing == 4 && session.sent[0] == 1,
+       "what is guessed of a node spares it nothing");
+    say(&q, 1, &second);
+    qualification_go_on(&q);
+    ok(q.missing == 0 && has_loads(&q, load) && qualification_is_again(&q, 0)
+           && !qualification_is_again(&q, 1),
+       "who has not answered counts as guessed, or as one that has");
+    before[2] = make_before(2, 4);
+    say(&q, 0, &second);
+    say(&q, 2, &(struct answer){"c", {2}});
+    say(&q, 3, &last);
+    ok(has_loads(&q, all) && !qualification_is_again(&q, 0)
+           && !qualification_is_again(&q, 3),
+       "until it does");
+    qualification_clear(&q);
+    forget_before();
+}
+
 static void test_equal(void)
 {
     static const double equal[] = {25, 25, 25, 25};
@@ -416,6 +457,7 @@ int main(void)
     test_faults();
     test_known();
     test_again();
+    test_go_on();
     test_equal();
     test_no_memory();
     return done();
