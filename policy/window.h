@@ -37,11 +37,11 @@ struct window {
     struct window_frame *place; /* a ring, the caller's */
     size_t places, first, n;    /* n of them, from the first one on */
     size_t nodes;
-    int is_over;     /* the only one that is left has come out */
-    int wants_frame; /* a node has nothing left of those at work */
-    int is_dry;      /* and there is none to be had */
-    int is_followed; /* others are known to come after the newest */
-    int speculates;  /* what is late is done twice at once */
+    int is_over;           /* the only one that is left has come out */
+    int wants_frame;       /* a node has nothing left of those at work */
+    int is_dry;            /* and there is none to be had */
+    int is_followed;       /* others are known to come after the newest */
+    int speculates;        /* what is late is done twice at once */
     const double *awaited; /* one a node, the caller's: since when it is yet to
                               come; 0: it is here.  NULL: all are */
 };

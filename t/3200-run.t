@@ -139,7 +139,7 @@ test_expect_success NOBODY 'another user: every unit once' '
 	as_nobody salloc -Q -N4 --chdir=/ sh -c "cd / && exec evenstep run --range 0:400 -- \"\$0\" {begin} {end}" "$PWD/units" >got 2>err
 	cat err; test_cmp once got && said "evenstep: 1 frame in .*"
 '
-# left_behind WHAT [CONFIG]: a job whose agent on n2 starts with that in its environment, but only the first time.
+# left_behind WHAT [CONFIG]: a run that waits for all nodes, in a job whose agent on n2 starts with that in its environment, but only the first time.
 left_behind() {
 	rm -rf behind && cat >agent <<-END
 		#!/bin/sh
@@ -149,7 +149,7 @@ left_behind() {
 		exec "$EVENSTEP_BUILD/evenstep-agent"
 	END
 	chmod +x agent && printf '%s\n' "$2" "plugin { agent_path = '$PWD/agent' }" >behind.conf &&
-	in_job -N4 env EVENSTEP_CONF="$PWD/behind.conf" evenstep run --range 0:400 -- ./units "{begin}" "{end}" >got 2>err && test -d behind
+	in_job -N4 env EVENSTEP_CONF="$PWD/behind.conf" evenstep run --pieces 4 --range 0:400 -- ./units "{begin}" "{end}" >got 2>err && test -d behind
 }
 # How it looks when Slurm's PMIx leaves one node behind: the others are ready, it never comes.
 cat >behind.c <<'END'

@@ -71,7 +71,7 @@ test_expect_success 'likewise under srun: a step that requires evenstep does not
 	test_expect_code 1 on_ctl srun -N3 --evenstep=required touch "$PWD/touched" 2>err && cat err && test ! -e touched &&
 	grep "evenstep: Slurm has no PMIx for the agents: .*: install its mpi/pmix plugin, or" err && nothing_left
 '
-# An agent that is killed at its node while others are still to come.
+# An agent that is killed at its node while others are still to come, of a run that waits for all (t/3205-early.t: one that does not).
 cat >dying <<END
 #!/bin/sh
 case \$SLURMD_NODENAME in
@@ -82,12 +82,12 @@ exec $real
 END
 chmod +x dying
 test_expect_success 'an agent that is killed while the others come: they are started once more at once, every unit once' '
-	way tcp "plugin { agent_path = \"$PWD/dying\" }" && begin=$(date +%s) && run >got 2>err && took=$(($(date +%s) - begin)) &&
+	way tcp "plugin { agent_path = \"$PWD/dying\" }" && begin=$(date +%s) && run --pieces 4 >got 2>err && took=$(($(date +%s) - begin)) &&
 	test_cmp want got && said "evenstep: warning: n1 was lost during the start \(.*\): starting them once more" &&
 	echo "$took s" && test $took -lt 30 && nothing_left
 '
 test_expect_success 'one that is killed each time: exit 3, which it was, and nothing is left' '
-	: >always && rm -f died late && test_expect_code 3 run >got 2>err && test ! -s got &&
+	: >always && rm -f died late && test_expect_code 3 run --pieces 4 >got 2>err && test ! -s got &&
 	said "evenstep: n1 was lost during the start: .*: see that node.s slurmd log" && nothing_left
 '
 test_expect_success 'a node that dies in the middle of a run: its part is done by the others' '

@@ -212,14 +212,17 @@ static int receive_linger(struct conversation *c,
 
 /* --- what it is told ------------------------------------------------------ */
 
-/* All are here: agent_serve() goes on, with the table or to PMIx. */
+/* agent_serve() goes on, with the table or to PMIx, or before all are here: then
+ * the table comes when we are READY. */
 static int receive_fence(struct conversation *c,
                          const uint8_t *body,
                          size_t len)
 {
     int rc = peers_fence(c->peers, body, len);
 
-    if (rc == 0)
+    if (rc == 0 && c->ready)
+        peers_greet(c->peers, on_greeting, c);
+    else if (rc == 0)
         event_base_loopbreak(c->base);
     return rc < 0 ? -1 : 0;
 }

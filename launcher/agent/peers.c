@@ -87,7 +87,7 @@ int peers_fence(struct peers *p, const uint8_t *body, size_t len)
 
     if (p->wireup.agent)
         return 1; /* it has come twice: a parent missed us */
-    if (msg_read_fence(&m, body, len) < 0 || (m.len == 0 && p->setup->by_tcp)
+    if (msg_read_fence(&m, body, len) < 0
         || (m.len > 0 && wireup_take(&p->wireup, m.table, m.len) < 0))
         return -1;
     if (m.len > 0)
@@ -97,7 +97,9 @@ int peers_fence(struct peers *p, const uint8_t *body, size_t len)
 
 int peers_exchange(struct peers *p, struct es_error *err)
 {
-    return p->wireup.agent ? 0 : wireup_exchange(&p->wireup, err);
+    return p->wireup.agent || p->setup->by_tcp
+               ? 0
+               : wireup_exchange(&p->wireup, err);
 }
 
 void peers_pass(struct peers *p,
@@ -115,7 +117,7 @@ void peers_greet(struct peers *p, greeting_fn fn, void *arg)
     const struct parties parties = {PURPOSE_MESH, w->rank,
                                     (w->rank + 1) % w->size};
 
-    if (w->size < 2)
+    if (w->size < 2 || !w->agent)
         return;
     p->greeting = greeting_start(p->base, &w->agent[parties.callee], &parties,
                                  &p->setup->secret, fn, arg);

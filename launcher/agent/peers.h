@@ -37,8 +37,9 @@ int peers_open(struct peers *p,
                struct es_error *err);
 void peers_close(struct peers *p);
 
-/* FENCE, from the front end or from our parent: all are here.  0; 1 if that is
- * known; -1 if it is none. */
+/* FENCE, from the front end or from our parent: all are here, or, where there is
+ * no PMIx and no table yet, we may begin before that.  0; 1 if all were known; -1
+ * if it is none. */
 int peers_fence(struct peers *p, const uint8_t *body, size_t len);
 /* Then: fetch the others' endpoints from PMIx, which blocks, if no table of them
  * has come. */
@@ -48,8 +49,8 @@ void peers_pass(struct peers *p,
                 const struct msg_relay *m,
                 const uint8_t *body,
                 size_t len);
-/* Greet the next one of the ring of ranks, unless we are alone: fn says whether
- * it can be reached. */
+/* Greet the next one of the ring of ranks, unless we are alone or do not know it
+ * yet: fn says whether it can be reached. */
 void peers_greet(struct peers *p, greeting_fn fn, void *arg);
 
 #endif

@@ -76,7 +76,6 @@ static void on_ready(void *arg)
     size_t n = session_size(r->front.session);
 
     r->phase = QUALIFYING;
-    r->early.since_ns = clock_ns();
     r->overdue = calloc(n, 1);
     if (r->o->local.n == 0 && r->config->slurm.drain_interval_s > 0)
         r->drain = drain_watch(r->front.base, r->config->slurm.drain_interval_s,
@@ -108,6 +107,7 @@ static void on_ready(void *arg)
 
 static const struct session_events session_events = {
     .ready = on_ready,
+    .came = run_nodes_came,
     .message = run_answers_message,
     .lost = run_nodes_lost,
     .returned = run_nodes_returned,
@@ -122,8 +122,10 @@ static int open_session(struct run *r)
         .guard = run_wants_guard(r),
         .energy = run_wants_energy(r),
         .seats = (size_t)r->o->joinable,
+        .early = run_early_may(r),
     };
 
+    r->early.since_ns = clock_ns();
     return front_open(&r->front, r->config, &setup, &session_events, r);
 }
 

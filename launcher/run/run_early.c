@@ -34,75 +34,102 @@ static int has_need(const struct config_profile *p)
     return 0;
 }
 
-/* Is there one to begin with? */
-static int is_anyone_known(const struct run *r)
+int run_early_may(const struct run *r)
 {
-    for (size_t i = 0; i < session_size(r->front.session); i++)
-        if (session_node(r->front.session, i)->present
-            && r->qualification.answered[i])
-            return 1;
-    return 0;
-}
-
-static int may_begin(const struct run *r)
-{
-    return is_sized_by_cost(r->o) && is_alone(r->o) && !has_need(&r->profile)
-           && r->to_bring.n == 0 && !r->qualify.ring
-           && !session_is_local(r->front.session)
-           && session_size(r->front.session) <= NODES_MOST
-           && is_anyone_known(r);
+    return is_sized_by_cost(r->o) && is_alone(r->o)
+           && r->o->metrics != METRICS_OF_FILE && r->o->local.n == 0
+           && r->to_bring.n == 0 && !has_need(&r->profile);
 }
 
 /* --- begin ---------------------------------------------------------------- */
 
-int run_early_begin(struct run *r)
+/* Is it yet to come, or to answer? */
+static int is_unknown(const struct run *r, size_t node)
 {
-    size_t n = session_size(r->front.session);
+    return session_is_awaited(r->front.session, node)
+           || (r->qualification.missing > 0 && !r->qualification.in_ring
+               && !r->qualification.answered[node]);
+}
 
-    if (!may_begin(r))
-        return 0;
+static int is_measured(const struct run *r, size_t node)
+{
+    return session_node(r->front.session, node)->present
+           && !is_unknown(r, node);
+}
+
+/* Of those that the session began with. */
+static size_t count(const struct run *r,
+                    int (*is)(const struct run *r, size_t node))
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < session_start_size(r->front.session); i++)
+        n += is(r, i) != 0;
+    return n;
+}
+
+static int await_unknown(struct run *r)
+{
+    size_t n = session_start_size(r->front.session);
+
     r->early.awaited = calloc(n, 1);
     if (!r->early.awaited)
         return es_no_memory(r->err);
-    qualification_go_on(&r->qualification);
     for (size_t i = 0; i < n; i++)
-        r->early.awaited[i] =
-            (char)qualification_is_again(&r->qualification, i);
+        r->early.awaited[i] = (char)is_unknown(r, i);
+    if (r->qualification.missing > 0)
+        qualification_go_on(&r->qualification);
     return 1;
 }
 
+int run_early_begin(struct run *r)
+{
+    if (count(r, is_unknown) == 0)
+        return r->qualification.missing == 0;
+    if (count(r, is_measured) == 0 || !run_early_may(r) || r->qualify.ring
+        || session_size(r->front.session) > NODES_MOST)
+        return 0;
+    return await_unknown(r);
+}
+
+/* Its speed is known now. */
 static int take_in(struct run *r, size_t node)
 {
     r->early.awaited[node] = 0;
     return run_slots_join(r, node);
 }
 
+/* One that has been measured since, as the first frame had to wait, is not awaited
+ * any more. */
+static int await(struct run *r, size_t node)
+{
+    if (!session_is_awaited(r->front.session, node)
+        && !qualification_is_again(&r->qualification, node))
+        return take_in(r, node);
+    if (distribution_await(r->distribution, node, r->early.since_ns) < 0)
+        return es_no_memory(r->err);
+    return 0;
+}
+
 int run_early_await(struct run *r)
 {
-    size_t n = r->early.awaited ? session_size(r->front.session) : 0;
-    int rc = 0;
+    size_t n = r->early.awaited ? session_start_size(r->front.session) : 0;
 
-    for (size_t i = 0; i < n && rc == 0; i++)
-        if (r->early.awaited[i]
-            && !qualification_is_again(&r->qualification, i))
-            rc = take_in(r, i); /* it was measured meanwhile */
-        else if (r->early.awaited[i]
-                 && distribution_await(r->distribution, i, r->early.since_ns)
-                        < 0)
-            rc = es_no_memory(r->err);
-    return rc;
+    for (size_t i = 0; i < n; i++)
+        if (r->early.awaited[i] && await(r, i) < 0)
+            return -1;
+    return 0;
 }
 
 /* --- who comes ------------------------------------------------------------ */
 
-static int is_anyone_awaited(const struct run *r)
+static int is_awaited(const struct run *r, size_t node)
 {
-    for (size_t i = 0; i < session_size(r->front.session); i++)
-        if (r->early.awaited[i])
-            return 1;
-    return 0;
+    return r->early.awaited && node < session_start_size(r->front.session)
+           && r->early.awaited[node];
 }
 
+/* The last that was awaited is not any more. */
 static void all_known(struct run *r)
 {
     run_frames_know_all(r);
@@ -111,23 +138,27 @@ static void all_known(struct run *r)
 
 int run_early_measured(struct run *r, size_t node)
 {
-    if (!r->early.awaited || !r->early.awaited[node])
+    if (!is_awaited(r, node))
         return 0;
     if (take_in(r, node) < 0)
         return -1;
     run_costs_expect_again(r);
+    run_nodes_metrics(r, node);
+    run_slots_threads(r, node);
     if (distribution_joined(r->distribution, node, r->err) < 0)
         return -1;
-    run_slots_threads(r, node);
-    if (!is_anyone_awaited(r))
+    if (count(r, is_awaited) == 0)
         all_known(r);
     return 1;
 }
 
 void run_early_lost(struct run *r, size_t node)
 {
-    if (r->early.awaited)
-        r->early.awaited[node] = 0;
+    if (!is_awaited(r, node))
+        return;
+    r->early.awaited[node] = 0;
+    if (r->phase == WORKING && count(r, is_awaited) == 0)
+        all_known(r);
 }
 
 void run_early_clear(struct run *r)

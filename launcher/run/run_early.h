@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * run_early.h - a run that begins before all its nodes are measured, which on a
+ * run_early.h - a run that begins before all its nodes are here and measured, as a
  * slow one takes a while: it has its part in what is cut, and gets it when it is.
  *
  * Only where each node is sent its work by what pieces cost, where it runs one
@@ -11,8 +11,10 @@
 
 #include "launcher/run/run_state.h"
 
-/* Some are missing: may it begin with the others?  If so, these are the nodes that
- * count, and the rest is awaited.  0, 1, or -1 and r->err filled. */
+/* May it, by what it is to do? */
+int run_early_may(const struct run *r);
+/* Some nodes may be missing: 1 if it can begin, and then those are awaited; 0 if it
+ * must wait for them, -1 and r->err filled. */
 int run_early_begin(struct run *r);
 /* The frames are about to begin: who is still awaited gets nothing yet.  0, or -1
  * and r->err filled. */
@@ -20,7 +22,7 @@ int run_early_await(struct run *r);
 /* A node is measured that may have been awaited: then 1, and it is taken in, or -1
  * and r->err filled. */
 int run_early_measured(struct run *r, size_t node);
-/* It is not awaited any more. */
+/* It is lost, and not awaited any more. */
 void run_early_lost(struct run *r, size_t node);
 void run_early_clear(struct run *r);
 

@@ -151,7 +151,8 @@ void run_nodes_qualified(struct run *r)
 
     if (r->phase != QUALIFYING || r->asked.missing > 0)
         return;
-    if (q->missing > 0 && (rc = run_early_begin(r)) <= 0) {
+    rc = run_early_begin(r);
+    if (rc <= 0) {
         if (rc < 0)
             run_finish(r, 1);
         return;
@@ -387,6 +388,17 @@ void run_nodes_lost(void *arg, size_t node, const char *why)
     }
 }
 
+/* What all nodes are told, and it has not been. */
+static int tell_node(struct run *r, size_t node)
+{
+    run_slots_again(r, node);
+    run_meter_order(&r->meter, node);
+    make_directory(r, node);
+    run_power_returned(&r->power, node);
+    run_energy_returned(&r->energy, node);
+    return run_nodes_command(r, node);
+}
+
 /* Where nobody is asked, what is known of it holds. */
 static void ask_again(struct run *r, size_t node)
 {
@@ -420,13 +432,22 @@ void run_nodes_returned(void *arg, size_t node)
                : "%s is back",
            session_node(r->front.session, node)->name);
     r->overdue[node] = 0;
-    run_slots_again(r, node);
-    run_meter_order(&r->meter, node);
-    make_directory(r, node);
-    run_power_returned(&r->power, node);
-    run_energy_returned(&r->energy, node);
-    if (run_nodes_command(r, node) < 0)
+    if (tell_node(r, node) < 0)
         run_finish(r, 1);
     else
         ask_again(r, node);
+}
+
+void run_nodes_came(void *arg, size_t node)
+{
+    struct run *r = arg;
+
+    if (r->phase == ENDING)
+        return;
+    if (tell_node(r, node) < 0) {
+        run_finish(r, 1);
+        return;
+    }
+    ask_again(r, node);
+    run_nodes_qualified(r);
 }

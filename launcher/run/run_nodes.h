@@ -14,14 +14,15 @@
 int run_nodes_command(struct run *r, size_t node);
 /* Tell a node, or all, what is known of all of them: its metrics.json. */
 void run_nodes_metrics(struct run *r, size_t node);
-/* If all are measured, and have said what slots they have, the work can be
- * cut. */
+/* If enough are measured (run_early.h), and have said what slots they have, the
+ * work can be cut. */
 void run_nodes_qualified(struct run *r);
 /* A node that wants to leave may, when it has done what it was at. */
 void run_nodes_let_go(struct run *r, size_t node);
 /* Slurm wants the node of that name free; arg is the run. */
 void run_nodes_drain(void *arg, const char *name);
 /* Of struct session_events. */
+void run_nodes_came(void *arg, size_t node);
 void run_nodes_lost(void *arg, size_t node, const char *why);
 void run_nodes_returned(void *arg, size_t node);
 

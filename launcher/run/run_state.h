@@ -111,9 +111,9 @@ struct run {
         char *awaited;    /* one a node: not measured yet; NULL: all are */
         int64_t since_ns; /* they are */
     } early;
-    int idle;                   /* the queue is empty, but has not ended */
-    int told_stdin;             /* that nobody reads it */
-    char *overdue;              /* one a node: it was given up for --timeout */
+    int idle;       /* the queue is empty, but has not ended */
+    int told_stdin; /* that nobody reads it */
+    char *overdue;  /* one a node: it was given up for --timeout */
     struct event *look;
     struct event *soon;  /* a look before that, for nodes that wait for it */
     struct drain *drain; /* NULL: not by Slurm */

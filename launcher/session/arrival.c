@@ -16,7 +16,7 @@ struct arrival {
     struct pending_list pending; /* has_said: HERE; number: its rank */
     struct roll roll;            /* of those that have said HERE */
     struct writer fence;         /* since the roll is complete */
-    int by_tcp;
+    int by_tcp, early;
     const char *interfaces; /* meant for data */
     int ended;
 };
@@ -28,6 +28,17 @@ static void release_fence(struct arrival *a, struct pending *p)
 {
     if (channel_send(p->channel, MSG_FENCE, a->fence.buf, a->fence.len) < 0)
         channel_hang_up(p->channel);
+}
+
+/* It may begin without the others. */
+static void let_begin(struct pending *p)
+{
+    struct writer w = {0};
+
+    msg_write_fence(&w, &(struct msg_fence){0});
+    if (w.bad || channel_send(p->channel, MSG_FENCE, w.buf, w.len) < 0)
+        channel_hang_up(p->channel);
+    writer_clear(&w);
 }
 
 /* PMIx has all endpoints to fetch; where it is not there, or so many would
@@ -63,6 +74,8 @@ static void open_fence(struct arrival *a)
     for (p = LIST_FIRST(&a->pending.first); p; p = LIST_NEXT(p, next))
         if (p->has_said && (branches == 0 || p->number < branches))
             release_fence(a, p);
+    if (a->early)
+        a->on->complete(a->arg, a->fence.buf, a->fence.len);
 }
 
 void arrival_missed(struct arrival *a, const uint8_t *body, size_t len)
@@ -126,6 +139,8 @@ static int receive_here(struct arrival *a,
     p->has_said = 1;
     p->number = here.rank;
     a->on->here(a->arg);
+    if (a->early)
+        let_begin(p);
     if (roll_is_complete(&a->roll))
         open_fence(a);
     return 0;
@@ -185,7 +200,7 @@ static void on_pending_closed(struct channel *c, void *arg, const char *why)
     (void)c;
     pending_leave(p);
     if (was_here)
-        a->on->lost(a->arg, a->roll.agent[rank].node, why);
+        a->on->lost(a->arg, rank, a->roll.agent[rank].node, why);
 }
 
 static const struct channel_events events = {
@@ -217,12 +232,16 @@ struct arrival *arrival_create(struct event_base *base,
     return a;
 }
 
-void arrival_begin(struct arrival *a, int by_tcp, const char *interfaces)
+void arrival_begin(struct arrival *a,
+                   int by_tcp,
+                   int early,
+                   const char *interfaces)
 {
     pending_clear(&a->pending);
     roll_clear(&a->roll);
     writer_clear(&a->fence);
     a->by_tcp = by_tcp;
+    a->early = early;
     a->interfaces = interfaces;
 }
 
@@ -247,6 +266,6 @@ void arrival_destroy(struct arrival *a)
 {
     if (!a)
         return;
-    arrival_begin(a, 0, "");
+    arrival_begin(a, 0, 0, "");
     free(a);
 }

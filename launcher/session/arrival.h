@@ -4,6 +4,9 @@
  * they are told to wire up (FENCE); then each says READY, and its connection
  * is handed over.  An agent that was lost and calls again says READY at once.
  *
+ * Or each may begin at once, and say READY: then they have the others' endpoints
+ * when all are here.
+ *
  * Connections that have not said READY are held here.  An agent that does not
  * speak our version of the protocol is refused: no start can succeed with it.
  */
@@ -24,8 +27,11 @@ struct arrival_events {
                   struct channel *c,
                   const struct msg_ready *m,
                   int expected);
+    /* All are: the body of a FENCE for those that are READY already.  Only where
+     * they begin early. */
+    void (*complete)(void *arg, const uint8_t *body, size_t len);
     /* One that was here has gone before it was READY. */
-    void (*lost)(void *arg, const char *node, const char *why);
+    void (*lost)(void *arg, size_t rank, const char *node, const char *why);
     /* This start cannot succeed. */
     void (*failed)(void *arg, const char *mend, const char *what);
 };
@@ -36,9 +42,14 @@ struct arrival *arrival_create(struct event_base *base,
                                void *arg);
 /* A listener's called(). */
 void arrival_accept(void *arrival, struct listener *l, int fd);
-/* A start begins: nobody is here.  by_tcp: the agents have no PMIx.
- * interfaces: those meant for data, "" for none; it must outlive the start. */
-void arrival_begin(struct arrival *a, int by_tcp, const char *interfaces);
+/* A start begins: nobody is here.  by_tcp: the agents have no PMIx.  early: each
+ * may begin before all are here, which is only without it, and for at most
+ * TABLE_BRANCHES agents.  interfaces: those meant for data, "" for none; it must
+ * outlive the start. */
+void arrival_begin(struct arrival *a,
+                   int by_tcp,
+                   int early,
+                   const char *interfaces);
 /* All are READY, or the session ends: no HERE is accepted any more. */
 void arrival_end(struct arrival *a);
 /* MISSED has come: an agent has not got the FENCE from its parent. */

@@ -72,6 +72,14 @@ static void front_lost(void *arg, size_t node, const char *why)
         f->on->lost(f->arg, node, why);
 }
 
+static void front_came(void *arg, size_t node)
+{
+    struct front *f = arg;
+
+    if (!f->over)
+        f->on->came(f->arg, node);
+}
+
 static void front_returned(void *arg, size_t node)
 {
     struct front *f = arg;
@@ -125,6 +133,7 @@ int front_open(struct front *f,
     f->arg = arg;
     f->events = (struct session_events){
         .ready = front_ready,
+        .came = front_came,
         .message = front_message,
         .lost = front_lost,
         .returned = on->returned ? front_returned : NULL,

@@ -11,6 +11,7 @@
 struct member {
     struct node node;
     struct channel *channel; /* NULL: not here */
+    int has_been;            /* READY */
     struct members *members;
 };
 
@@ -170,13 +171,39 @@ int members_join(struct members *all,
 {
     struct member *m = &all->member[ready->rank];
 
-    if (ready->agents != all->start || m->node.name[0]) {
+    if (ready->agents != all->start || m->has_been) {
         channel_destroy(c);
         return -1;
     }
+    m->has_been = 1;
     describe(m, ready);
     m->node.present = 1;
     take_over(m, c);
+    return 0;
+}
+
+void members_await(struct members *m)
+{
+    for (size_t i = 0; i < m->start; i++)
+        if (!m->member[i].has_been) {
+            snprintf(m->member[i].node.name, NODE_NAME_MAX, "(node %zu of %zu)",
+                     i + 1, m->start);
+            order_tree_lost(m->orders, i);
+        }
+}
+
+int members_is_awaited(const struct members *m, size_t node)
+{
+    return node < m->start && !m->member[node].has_been;
+}
+
+int members_come(struct members *m,
+                 struct channel *c,
+                 const struct msg_ready *ready)
+{
+    if (members_join(m, c, ready) < 0)
+        return -1;
+    order_tree_returned(m->orders, ready->rank);
     return 0;
 }
 

@@ -34,6 +34,14 @@ const struct node *members_node(const struct members *m, size_t node);
 int members_join(struct members *m,
                  struct channel *c,
                  const struct msg_ready *ready);
+/* Those that are not READY are not here yet, and have no name but their number. */
+void members_await(struct members *m);
+/* Is that one of them, or of a session before all are here? */
+int members_is_awaited(const struct members *m, size_t node);
+/* It is READY: as members_join(). */
+int members_come(struct members *m,
+                 struct channel *c,
+                 const struct msg_ready *ready);
 /*
  * An agent that was lost, or is about to be, is READY again, and c ours.  1: it
  * is present; 0: it is not the same one, and c is ended, or may_return is 0 and
@@ -56,7 +64,7 @@ void members_send_each(struct members *m,
                        struct writer w[],
                        const char to[]);
 /* A seat is for the agent of the node of that name ("": for nobody), which then
- * rejoins; it is not there. */
+ * rejoins; it is not there.  Or one that has not come has that name. */
 void members_seat(struct members *m, size_t node, const char *name);
 /* Cut a node off; lost() follows. */
 void members_drop(struct members *m, size_t node);

@@ -232,9 +232,16 @@ int qualification_again(struct qualification *q, size_t node)
     if (q->setup->source == METRICS_EQUAL
         || q->setup->source == METRICS_OF_FILE)
         return 0;
-    memset(q->result[node], 0, sizeof q->result[node]);
     /* One that joins may share its machine. */
     (void)qualification_find_shared(q);
+    if (!q->answered[node] && q->setup->known && take_known(q, node)) {
+        q->answered[node] = 1;
+        q->again[node] = 0;
+        if (q->missing == 0)
+            qualification_rank(q);
+        return 0;
+    }
+    memset(q->result[node], 0, sizeof q->result[node]);
     q->again[node] = 1;
     qualification_write_probe(q, &w, node);
     session_send(q->session, node, MSG_PROBE, &w);

@@ -40,8 +40,9 @@ int qualification_message(struct qualification *q,
                           uint16_t type,
                           const uint8_t *body,
                           size_t len);
-/* A node is back: forget what it was, and ask it once more.  1, or 0 if nobody
- * is asked and the metrics hold.  Its answer ranks all nodes anew. */
+/* A node is back, or here at last: forget what it was, and ask it once more.  1, or
+ * 0 if it need not be asked and the metrics hold.  Its answer ranks all nodes
+ * anew. */
 int qualification_again(struct qualification *q, size_t node);
 /* One at least has answered, and the others are not waited for: until they answer,
  * which ranks all anew, each counts as is guessed, or as one that has. */

@@ -18,8 +18,11 @@
 struct session;
 
 struct session_events {
-    /* Every agent is here. */
+    /* Every agent is here; or, of a session that may be early, one is. */
     void (*ready)(void *arg);
+    /* One that was not here then is; or it will not be, which is told by lost().
+     * Only of such a session. */
+    void (*came)(void *arg, size_t node);
     void (*message)(
         void *arg, size_t node, uint16_t type, const uint8_t *body, size_t len);
     /* A node has gone, why in words.  Not called during session_close(). */
@@ -61,6 +64,9 @@ void session_step_name(const struct session *s,
                        size_t node,
                        char name[STEP_NAME_MAX]);
 const struct node *session_node(const struct session *s, size_t node);
+
+/* Of a session that began early: is it yet to come? */
+int session_is_awaited(const struct session *s, size_t node);
 
 /* A seat that nobody has had yet? */
 static inline int session_is_vacant(const struct session *s, size_t node)

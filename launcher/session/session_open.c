@@ -88,6 +88,12 @@ const struct node *session_node(const struct session *s, size_t node)
     return members_node(s->members, node);
 }
 
+int session_is_awaited(const struct session *s, size_t node)
+{
+    return s->given_up && members_is_awaited(s->members, node)
+           && !s->given_up[node];
+}
+
 void session_send(struct session *s,
                   size_t node,
                   enum protocol_type type,
@@ -156,8 +162,11 @@ void session_close(struct session *s)
     launch_destroy(s->launch);
     awake_stop(s->awake);
     free(s->sat);
+    free(s->given_up);
     if (s->deadline)
         event_free(s->deadline);
+    if (s->early_timer)
+        event_free(s->early_timer);
     sodium_memzero(&s->secret, sizeof s->secret);
     free(s);
 }

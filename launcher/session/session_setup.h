@@ -20,6 +20,7 @@ struct session_setup {
     int energy;  /* likewise, only to read what the nodes use */
     uint32_t linger_s; /* then the agents stay so long for the next command */
     size_t seats;      /* nodes that may join it later */
+    int early; /* it may be ready when the first agent is (session_events) */
     struct port_range ports; /* to listen at; 0-0: SrunPortRange, if by Slurm */
     const char *interfaces;  /* meant for data (network.h); "" or NULL: none */
 };

@@ -6,6 +6,7 @@
 #include "launcher/session/companion.h"
 #include "launcher/session/host_check.h"
 #include "launcher/session/session_end.h"
+#include "launcher/wire/table_tree.h"
 
 #include <sodium.h>
 #include <stdio.h>
@@ -21,6 +22,11 @@
 #define STALL_MS 5000
 /* For agents that have stayed to answer; then others are started. */
 #define RECALL_MS 5000
+/* A session of more agents is ready when all are: until then there is no tree for
+ * its orders. */
+#define EARLY_MOST TABLE_BRANCHES
+/* From the first READY on: most agents come one soon after the other. */
+#define EARLY_MS 25
 /* For each agent of --local more: what one needs to go on a busy machine. */
 #define START_EACH_MS 100
 
@@ -65,12 +71,25 @@ static void without_pmix(struct session *s)
     }
 }
 
+/* Of a session that began early: who has not come, and that was not told, is lost.
+ */
+static void give_up_awaited(struct session *s, const char *why)
+{
+    for (size_t i = 0; i < s->n && !s->closing; i++)
+        if (members_is_awaited(s->members, i) && !s->given_up[i]) {
+            s->given_up[i] = 1;
+            s->on->lost(s->arg, i, why);
+        }
+}
+
 /* The agents, or srun, have ended by themselves. */
 static void on_launch_failed(void *arg)
 {
     struct session *s = arg;
     const char *said = launch_said(s->launch);
 
+    if (s->ready && s->here < s->n)
+        give_up_awaited(s, said[0] ? said : "its agent did not start");
     if (s->ready || s->failed || s->closing)
         return;
     if (!s->is_local && !launch_is_by_tcp(s->launch)
@@ -176,16 +195,70 @@ static void allow(struct session *s, int ms)
         (void)session_set_deadline(s, ms); /* else the one before holds */
 }
 
-static void all_ready(struct session *s)
+static void begin(struct session *s)
 {
     s->ready = 1;
+    event_del(s->early_timer);
     s->recalled = s->recall != NULL;
     recall_end(s->recall);
     s->recall = NULL;
     s->awake = awake_start(s->base, NULL, NULL);
+    s->on->ready(s->arg);
+}
+
+static void await_no_more(struct session *s)
+{
     event_del(s->deadline);
     arrival_end(s->arrival);
-    s->on->ready(s->arg);
+}
+
+/* Some agents are READY: is that enough?  For agents that have stayed it is not, they
+ * all come at once or not at all. */
+static int may_begin(const struct session *s)
+{
+    return s->early && !s->recall && !s->ready && !s->failed && s->here > 0
+           && s->n == s->wanted && launch_is_by_tcp(s->launch);
+}
+
+static void on_early(evutil_socket_t fd, short what, void *arg)
+{
+    struct session *s = arg;
+
+    (void)fd;
+    (void)what;
+    if (!may_begin(s) || s->closing)
+        return;
+    s->given_up = calloc(s->n, 1);
+    if (!s->given_up)
+        return; /* it begins when all are here */
+    members_await(s->members);
+    begin(s);
+}
+
+static void begin_soon(struct session *s)
+{
+    const struct timeval tv = {0, EARLY_MS * 1000};
+
+    if (!evtimer_pending(s->early_timer, NULL))
+        (void)evtimer_add(s->early_timer, &tv); /* else when all are here */
+}
+
+/* One more since then. */
+static void come(struct session *s,
+                 struct channel *c,
+                 const struct msg_ready *ready)
+{
+    struct writer nothing = {0};
+
+    if (members_come(s->members, c, ready) < 0)
+        return;
+    if (s->closing) {
+        members_send(s->members, ready->rank, MSG_LEAVE, &nothing);
+        return;
+    }
+    if (++s->here == s->n)
+        await_no_more(s);
+    s->on->came(s->arg, ready->rank);
 }
 
 /* --- what the agents' arrival brings -------------------------------------- */
@@ -208,6 +281,11 @@ static void on_ready(void *arg,
 {
     struct session *s = arg;
 
+    if (s->ready && expected && ready->rank < s->n
+        && members_is_awaited(s->members, ready->rank)) {
+        come(s, c, ready);
+        return;
+    }
     if (s->ready && !s->closing && ready->rank < s->n + s->seats) {
         if (!members_rejoin(s->members, c, ready, s->on->returned != NULL))
             return;
@@ -223,18 +301,47 @@ static void on_ready(void *arg,
     }
     if (members_join(s->members, c, ready) < 0)
         return;
-    if (++s->here < s->n)
+    if (++s->here < s->n) {
         allow(s, launch_is_by_tcp(s->launch) ? CALL_MS : STALL_MS);
-    else if (!s->failed && check_hosts(s) == 0)
-        all_ready(s);
+        if (may_begin(s))
+            begin_soon(s);
+    } else if (!s->failed && check_hosts(s) == 0) {
+        await_no_more(s);
+        begin(s);
+    }
+}
+
+/* Those that are READY are told where the others are. */
+static void on_complete(void *arg, const uint8_t *body, size_t len)
+{
+    struct session *s = arg;
+    struct msg_fence m;
+
+    if (msg_read_fence(&m, body, len) < 0)
+        return;
+    for (size_t i = 0; i < s->n && s->members; i++) {
+        struct writer w = {0};
+
+        msg_write_fence(&w, &m);
+        members_send(s->members, i, MSG_FENCE, &w);
+    }
 }
 
 /* It will not be back: its agent leaves without us.  The others do, too, and
  * another start may do better. */
-static void on_arrival_lost(void *arg, const char *node, const char *why)
+static void on_arrival_lost(void *arg,
+                            size_t rank,
+                            const char *node,
+                            const char *why)
 {
     struct session *s = arg;
 
+    if (s->ready) {
+        members_seat(s->members, rank, node);
+        s->given_up[rank] = 1;
+        s->on->lost(s->arg, rank, why);
+        return;
+    }
     if (s->is_local || s->again || s->failed)
         return; /* of --local, what it said comes with its end */
     if (!launch_may_repeat(s->launch)) {
@@ -249,12 +356,18 @@ static void on_arrival_lost(void *arg, const char *node, const char *why)
 
 static void on_arrival_failed(void *arg, const char *mend, const char *what)
 {
-    fail_start(arg, mend, what);
+    const struct session *s = arg;
+
+    if (s->ready)
+        notice("warning: %s: %s", what, mend); /* it works without that one */
+    else
+        fail_start(arg, mend, what);
 }
 
 static const struct arrival_events arrival_events = {
     .here = on_here,
     .ready = on_ready,
+    .complete = on_complete,
     .lost = on_arrival_lost,
     .failed = on_arrival_failed,
 };
@@ -271,6 +384,7 @@ static int start_agents(struct session *s, struct es_error *err)
                        "no random numbers");
     s->secret.encrypt = encrypt;
     arrival_begin(s->arrival, launch_is_by_tcp(s->launch),
+                  s->early && launch_is_by_tcp(s->launch),
                   launch_interfaces(s->launch));
     return launch_start(s->launch, err);
 }
@@ -308,6 +422,10 @@ static void on_deadline(evutil_socket_t fd, short what, void *arg)
     (void)what;
     if (s->closing) {
         event_base_loopbreak(s->base);
+        return;
+    }
+    if (s->ready) {
+        give_up_awaited(s, "it has not come yet");
         return;
     }
     if (s->again || s->recall) {
@@ -422,8 +540,9 @@ int session_start(struct session *s,
     s->seats = setup->seats;
     s->sat = calloc(s->seats + 1, 1);
     s->deadline = evtimer_new(s->base, on_deadline, s);
+    s->early_timer = evtimer_new(s->base, on_early, s);
     s->arrival = arrival_create(s->base, &arrival_events, s);
-    if (!s->sat || !s->deadline || !s->arrival
+    if (!s->sat || !s->deadline || !s->early_timer || !s->arrival
         || session_set_deadline(s, START_MS) < 0)
         return es_no_memory(err);
     if (!s->is_local)
@@ -431,6 +550,8 @@ int session_start(struct session *s,
     if (!s->is_local && s->ports.high == 0
         && companion_ports(s->base, &s->ports, err) < 0)
         return -1;
+    s->early = setup->early && !setup->place.srun_args && s->seats == 0
+               && s->wanted > 0 && s->wanted <= EARLY_MOST;
     prepare_linger(s, setup);
     if (open_listener(s, err) < 0 || open_launch(s, setup, err) < 0)
         return -1;

@@ -28,6 +28,7 @@ struct session {
     enum wireup_way wireup;
     int is_local;
     size_t wanted; /* nodes that there must be; 0: not known */
+    int early;     /* it is ready when the first agent is */
     struct launch *launch;
     struct arrival *arrival;
     struct members *members; /* NULL: no agent is READY */
@@ -37,10 +38,13 @@ struct session {
     char *sat;       /* one a seat: its agent has been READY */
     uint32_t job, step;
     struct event *deadline;
-    int again; /* the deadline is that of another start */
+    struct event *early_timer; /* until it begins with those that are here */
+    int again;                 /* the deadline is that of another start */
     struct awake *awake;
     int ready, failed, closing;
-    int recalled;      /* the agents were there */
+    char *
+        given_up; /* one a node: it was told that it is lost; NULL: not early */
+    int recalled; /* the agents were there */
     uint32_t linger_s; /* the agents are to stay; 0: they are not */
     char linger_name[STEP_NAME_MAX], linger_path[STEP_PATH_MAX];
     struct recall *recall;      /* of those that have stayed, or NULL */
