@@ -4,6 +4,7 @@
  *
  * The run has three phases: the agents come (session), they are measured
  * (qualification) and told what all are (metrics_cast), the frames are done.
+ * Where that can be (run_early.h) each node goes through the first two by itself.
  * Every end goes through run_finish().
  */
 #include "launcher/base/notice.h"

@@ -210,12 +210,27 @@ void energy_used_text(char text[ENERGY_TEXT], const struct energy_view *e)
 
 /* --- start and end -------------------------------------------------------- */
 
+/* Agents of --local are on one machine: the first tells what it uses. */
 void energy_order(struct energy_watch *e, size_t node)
 {
     struct writer w = {0};
 
+    if (session_is_local(e->session) && node > 0)
+        return;
     msg_write_energy_order(&w, &e->order);
     session_send(e->session, node, MSG_ENERGY, &w);
+}
+
+static void order_all(struct energy_watch *e)
+{
+    struct writer w = {0};
+
+    if (session_is_local(e->session)) {
+        energy_order(e, 0);
+        return;
+    }
+    msg_write_energy_order(&w, &e->order);
+    session_send_all(e->session, MSG_ENERGY, &w);
 }
 
 struct energy_watch *energy_start(struct event_base *base,
@@ -224,7 +239,6 @@ struct energy_watch *energy_start(struct event_base *base,
                                   int guard)
 {
     struct energy_watch *e = calloc(1, sizeof *e);
-    struct writer w = {0};
 
     if (!e)
         return NULL;
@@ -242,8 +256,7 @@ struct energy_watch *energy_start(struct event_base *base,
         energy_stop(e);
         return NULL;
     }
-    msg_write_energy_order(&w, &e->order);
-    session_send_all(session, MSG_ENERGY, &w);
+    order_all(e);
     return e;
 }
 

@@ -19,6 +19,7 @@
 #endif
 
 struct session {
+    int is_local; /* as with --local */
     struct node node[SESSION_NODES];
     size_t sent[SESSION_NODES]; /* messages */
     size_t bytes;               /* of their bodies, to all together */
@@ -51,8 +52,7 @@ size_t session_start_size(const struct session *s)
 
 int session_is_local(const struct session *s)
 {
-    (void)s;
-    return 0;
+    return s->is_local;
 }
 
 void session_step_name(const struct session *s, size_t node, char name[64])

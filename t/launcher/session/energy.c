@@ -71,10 +71,13 @@ static void ends(size_t node, const char *why)
     (void)fclose(file);
 }
 
+static int is_local;
+
 static void start(int has_model)
 {
     energy_stop(e);
     session_make(&session);
+    session.is_local = is_local;
     config = (struct config){.has_energy = has_model};
     config.energy = (struct power){.busy = 10, .idle = 1, .base = 100};
     e = energy_start(base, &session, &config, 1);
@@ -110,6 +113,16 @@ static void test_order(void)
            && !energy_message(e, 0, MSG_POWER, NULL, 0)
            && energy_view(e, 0).source == ENERGY_UNKNOWN,
        "what is no energy is not taken");
+}
+
+static void test_local(void)
+{
+    is_local = 1;
+    start(0);
+    energy_order(e, 1);
+    ok(session.sent[0] == 1 && session.sent[1] == 0,
+       "of agents on one machine the first is asked, and counts it once");
+    is_local = 0;
 }
 
 static void test_counted(void)
@@ -220,6 +233,7 @@ int main(void)
     if (!base)
         bail("no memory");
     test_order();
+    test_local();
     test_counted();
     test_jumps();
     test_vanishes();
