@@ -160,13 +160,14 @@ static double mean_told(const struct cost *c,
     return n > 0 ? sum / (double)n : 0;
 }
 
-/* What the told speeds are in ours: one that is fitted keeps its scale. */
+/* What the told speeds are in ours: one that is fitted keeps its scale, by the nodes
+ * whose pieces it was fitted to. */
 static double scale_told(const struct cost *c, const double speed[])
 {
     double ours = 0, told = 0;
 
     for (size_t i = 0; i < c->problem.nodes; i++) {
-        if (!is_positive(speed[i]))
+        if (!is_positive(speed[i]) || c->problem.node[i].n == 0)
             continue;
         ours += cost_speed_now(c, i);
         told += speed[i];

@@ -94,8 +94,9 @@ static void complete(struct determination *t, const struct dispatch *d)
             .seconds =
                 tail_unaided(s->slice, s->done,
                              t->back[i] > 0 ? t->back[i] - t->sent[i] : 0),
-            .presence =
-                dispatch_may_send(d, i) ? PRESENCE_PRESENT : PRESENCE_GONE,
+            .presence = dispatch_may_send(d, i) && !s->is_awaited
+                            ? PRESENCE_PRESENT
+                            : PRESENCE_GONE,
         };
     }
     if (dispatch_is_by_cost(d))

@@ -142,6 +142,8 @@ void dispatch_set_policy(struct dispatch *d,
  * cut by what they cost.  After dispatch_set_policy(), before the first frame. */
 void dispatch_set_cost(struct dispatch *d, struct cost *cost);
 const struct cost *dispatch_cost(const struct dispatch *d);
+/* The loads have changed: the cost is told of the speeds, if they differ. */
+void dispatch_tell_speeds(struct dispatch *d);
 /* The work of a piece, as the cost is told of it. */
 double dispatch_work_of(const struct dispatch *d,
                         const struct dispatch_piece *p);

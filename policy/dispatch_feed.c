@@ -42,7 +42,11 @@ double dispatch_free_from(const struct dispatch *d, size_t node, double now)
 {
     const struct dispatch_node *s = &d->node[node];
 
-    return s->elsewhere > 0 || s->is_awaited ? fmax(now, s->free) : now;
+    /* Before costs are known, work is no time. */
+    if (s->elsewhere == 0
+        && !(s->is_awaited && d->sizing.cost && cost_is_known(d->sizing.cost)))
+        return now;
+    return fmax(now, s->free);
 }
 
 double dispatch_free_at(const struct dispatch *d, size_t node, double now)

@@ -74,9 +74,14 @@ void dispatch_set_policy(struct dispatch *d,
 void dispatch_set_cost(struct dispatch *d, struct cost *cost)
 {
     d->sizing.cost = cost;
+    dispatch_tell_speeds(d);
+}
+
+void dispatch_tell_speeds(struct dispatch *d)
+{
     for (size_t i = 1; i < d->nodes; i++)
         if (d->asked[i] < d->asked[0] || d->asked[i] > d->asked[0]) {
-            cost_expect_speeds(cost, d->asked);
+            cost_expect_speeds(d->sizing.cost, d->asked);
             return;
         }
 }
@@ -178,10 +183,22 @@ static void give_first(struct dispatch *d, size_t node, struct slice units)
     d->node[node].chunk = units_in(units);
 }
 
+/* Units for all, behind others that are: both as one where they adjoin, as a piece
+ * is of one batch. */
+static struct slice put_beside(struct dispatch *d,
+                               struct slice before,
+                               struct slice units)
+{
+    if (before.end == units.begin)
+        return (struct slice){before.begin, units.end};
+    dispatch_put_back(d, &(struct batch){.units = before});
+    return units;
+}
+
 /* The same by what pieces cost: what is not sent at once is for all. */
 static void cut_by_cost(struct dispatch *d)
 {
-    struct slice rest, *head = d->head;
+    struct slice rest, spare = {0}, *head = d->head;
 
     d->sizing.delay = d->delay;
     for (size_t i = 0; i < d->nodes; i++)
@@ -191,11 +208,13 @@ static void cut_by_cost(struct dispatch *d)
     sizing_cut(&d->sizing, d->load, head, &rest);
     unit_pool_empty(&d->pool);
     for (size_t i = 0; i < d->nodes; i++) {
-        struct dispatch_node *s = &d->node[i];
-
-        s->slice = part_of_frame(d, i);
-        give_first(d, i, head[i]);
+        d->node[i].slice = part_of_frame(d, i);
+        if (d->node[i].is_awaited)
+            spare = put_beside(d, spare, head[i]);
+        else
+            give_first(d, i, head[i]);
     }
+    rest = put_beside(d, spare, rest);
     dispatch_put_back(d, &(struct batch){.units = rest});
 }
 
@@ -481,12 +500,14 @@ void dispatch_await(struct dispatch *d, size_t node, double free)
 
 void dispatch_returned(struct dispatch *d, size_t node)
 {
-    if (d->node[node].is_awaited)
+    if (d->node[node].is_awaited) {
         dispatch_set_awaited(d, node, 0);
-    else if (d->node[node].standing == STANDING_AWAY)
+        d->node[node].free = 0;
+    } else if (d->node[node].standing == STANDING_AWAY) {
         d->node[node] = (struct dispatch_node){.standing = STANDING_GOOD};
-    else
+    } else {
         return;
+    }
     dispatch_weigh(d);
 }
 

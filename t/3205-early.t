@@ -5,7 +5,7 @@ test_description='a run begins with the nodes that are there, and others get the
 . "$EVENSTEP_SRC/t/lib/testbed.sh"
 PATH=$EVENSTEP_BUILD:$PATH
 unset EVENSTEP_CONF
-XDG_STATE_HOME=/dev/null # no command is known
+XDG_STATE_HOME=$PWD/state
 export XDG_STATE_HOME
 
 # The agent of n2 waits until it may come.
@@ -42,15 +42,20 @@ with() {
 	on_ctl timeout -k 5 100 salloc -Q --no-kill -N4 env EVENSTEP_CONF="$conf" "$@"
 }
 is_there() { test -n "$(ours evenstep-agent "$1")"; }
-fresh() { rm -f come go started; }
+# fresh: no command is known, but what the nodes are.
+fresh() { rm -rf come go started state && mkdir -p state/evenstep && cp nodes state/evenstep/; }
 nothing_left() { wait_for 60 no_agents && wait_for 60 no_jobs; }
 has_begun() { test -e started && grep -qx "$1" started; }
 seq 0 399 >want
 
 test_expect_success 'up: four nodes' 'testbed_up --nodes 4 --rate none'
-for metrics in probe equal; do
-	test_expect_success "--metrics $metrics: three nodes begin, the fourth gets its part when it comes, and all comes out once" '
-		fresh && { with agent evenstep run --metrics $metrics --range 0:400 --report report -- ./gated {begin} {end} >got 2>err & } && run=$! &&
+test_expect_success 'of which nothing is known, so all are waited for; then it is' '
+	mkdir state && : >go && { with agent evenstep run --range 0:400 -- ./gated {begin} {end} >got 2>err & } && run=$! &&
+	wait_for 60 is_there n0 && sleep 1 && test ! -e started && : >come && wait $run && test_cmp want got && cp state/evenstep/nodes nodes
+'
+for metrics in "" "--metrics equal"; do
+	test_expect_success "$metrics three nodes begin, the fourth gets its part when it comes, and all comes out once" '
+		fresh && { with agent evenstep run $metrics --range 0:400 --report report -- ./gated {begin} {end} >got 2>err & } && run=$! &&
 		wait_for 60 has_begun n0 && wait_for 60 has_begun n1 && wait_for 60 has_begun n3 && ! has_begun n2 && : >come &&
 		wait_for 60 has_begun n2 && : >go && wait $run && cat err && test_cmp want got && ! grep -E "lost|warning|back" err &&
 		jq -es ".[0].report.nodes | map(.node) == [\"n0\", \"n1\", \"n2\", \"n3\"]" report && nothing_left
@@ -66,7 +71,7 @@ test_expect_success 'metrics.json has all nodes then, on each of them' '
 	wait_for 60 has_begun n0 && : >come && wait_for 60 has_begun n2 && : >go && wait $run && cat names.* && test "$(cat names.1.* | sort -u)" = "[\"n0\",\"n1\",\"n2\",\"n3\"]"
 '
 test_expect_success 'what the job has measured, of the fourth, too, spares the next run the probe' '
-	mkdir state && fresh && { with agent env XDG_STATE_HOME="$PWD/state" sh -c "evenstep run --range 0:400 -- ./gated {begin} {end} && exec evenstep run --range 0:4 --report report -- sleep 1" >got 2>err & } && run=$! &&
+	fresh && { with agent sh -c "evenstep run --range 0:400 -- ./gated {begin} {end} && exec evenstep run --range 0:4 --report report -- sleep 1" >got 2>err & } && run=$! &&
 	wait_for 60 has_begun n0 && : >come && wait_for 60 has_begun n2 && : >go && wait $run && test_cmp want got &&
 	jq -es ".[0].report.nodes | map(select(.cached)) | length >= 3" report # one that is first knows not who shares its machine
 '
@@ -80,6 +85,10 @@ test_expect_success 'one whose agent dies at once: the others do its part' '
 test_expect_success 'one that does not come is lost when srun has ended, or in time; till then its part is kept' '
 	fresh && { with dies evenstep run --range 0:400 -- ./gated {begin} {end} >got 2>err & } && run=$! && wait_for 60 has_begun n0 &&
 	wait_for 60 grep -q "(node 3 of 4) is lost" err && : >go && wait $run && cat err && test_cmp want got && nothing_left
+'
+test_expect_success 'one that comes after that is taken in, and told what all are' '
+	fresh && { with agent evenstep run --range 0:400 -- sh -c "./gated {begin} {end}; test {node} != n2 || cp \$EVENSTEP_DIR/metrics.json told" >got 2>err & } && run=$! && wait_for 60 has_begun n0 &&
+	wait_for 60 grep -q "(node 3 of 4) is lost" err && : >come && wait_for 60 has_begun n2 && : >go && wait $run && cat err && test_cmp want got && jq -e ".nodes | map(.name) == [\"n0\", \"n1\", \"n2\", \"n3\"]" told
 '
 test_expect_success 'one that is killed while another is awaited: the rest do all' '
 	fresh && { with agent evenstep run --range 0:400 -- ./gated {begin} {end} >got 2>err & } && run=$! && wait_for 60 has_begun n0 && wait_for 60 has_begun n1 &&
@@ -98,7 +107,7 @@ test_expect_success 'interrupted while it is awaited: nothing is left' '
 	kill -INT $(ours -f "^evenstep run") && { wait $run; cat err; } && grep "nothing is left running" err && nothing_left && test -z "$(ours -f "^sleep 4321")"
 '
 # What needs to know all nodes first.
-for option in "--bcast gated:/tmp/brought" "--pieces 4" "--policy static" "--policy manual:size=100" "--slots 2" "--power pair"; do
+for option in "--bcast gated:/tmp/brought" "--pieces 4" "--policy static" "--policy manual:size=100" "--slots 2" "--power pair" "--keep-going" "--profile network"; do
 	test_expect_success "with $option all are waited for" '
 		fresh && { with agent evenstep run $option --range 0:400 -- ./gated {begin} {end} >got 2>err & } && run=$! &&
 		wait_for 60 is_there n0 && sleep 1 && test ! -e started && : >go && : >come && wait $run; code=$?; cat err; test $code = 0 && test_cmp want got

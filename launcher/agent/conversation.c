@@ -198,7 +198,7 @@ static int receive_linger(struct conversation *c,
 
     if (msg_read_linger(&m, body, len) < 0 || c->linger)
         return -1;
-    if (!agent_orders_busy(c->orders))
+    if (!agent_orders_busy(c->orders) && c->peers->wireup.agent)
         begin_lingering(c, &m);
     if (c->linger) {
         e.port = lingerer_port(c->linger);

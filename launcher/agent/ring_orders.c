@@ -31,6 +31,10 @@ static int begin_round(struct ring_orders *o, const uint8_t *body, size_t len)
 
     if (msg_read_ring(&m, body, len) < 0 || m.receiver >= o->s.wireup->size)
         return -1;
+    if (!o->s.wireup->agent) { /* not all have come */
+        on_round(o, 0);
+        return 0;
+    }
     to = o->s.wireup->agent[m.receiver];
     to.port = (uint16_t)m.port;
     if (!o->ring

@@ -311,7 +311,7 @@ int distribution_joined(struct distribution *d,
                         struct es_error *err)
 {
     for (size_t t = 0; t < d->types; t++)
-        cost_expect_speeds(d->cost[t], d->adjuster[t].load);
+        dispatch_tell_speeds(d->place[0].of[t]);
     return distribution_returned(d, node, err);
 }
 

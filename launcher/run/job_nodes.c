@@ -33,9 +33,12 @@ static json_t *on_known(void *arg,
     return node_history_find(arg, node, hardware);
 }
 
-static json_t *on_guess(void *arg, const struct node *node)
+static json_t *on_guess(void *arg,
+                        const struct node *node,
+                        size_t rank,
+                        size_t n)
 {
-    return node_history_guess(arg, node);
+    return node_history_guess(arg, node, rank, n);
 }
 
 void job_nodes_find(struct node_history *h,

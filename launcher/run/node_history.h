@@ -62,9 +62,12 @@ void node_history_newest(struct node_history *h,
 json_t *node_history_find(const struct node_history *h,
                           const struct node *node,
                           const char **hardware);
-/* What it may be, likewise, by its name and CPUs. */
+/* What it may be, likewise, by its name and CPUs; one of n that is not here yet, by
+ * its rank, if that run had as many nodes. */
 json_t *node_history_guess(const struct node_history *h,
-                           const struct node *node);
+                           const struct node *node,
+                           size_t rank,
+                           size_t n);
 void node_history_clear(struct node_history *h);
 
 /* Append what the nodes have measured; nodes, of node_records_new(), is

@@ -21,6 +21,7 @@
 #include "launcher/run/run_failures.h"
 #include "launcher/run/run_frames.h"
 #include "launcher/run/run_join.h"
+#include "launcher/run/run_known.h"
 #include "launcher/run/run_limit.h"
 #include "launcher/run/run_looks.h"
 #include "launcher/run/run_nodes.h"
@@ -220,6 +221,8 @@ static int write_results(struct run *r, int rc)
     if (rc == 0) {
         piece_files_close(&r->work.files);
         keep_history(r);
+        if (run_early_is_waiting(r))
+            run_known_keep(r); /* else it was kept when all were known */
         run_costs_keep(r);
         progress_end(&r->progress, &r->summary);
         rc = run_failures_end(r);

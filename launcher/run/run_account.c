@@ -51,11 +51,16 @@ static void add_pieces(struct account *to,
     }
 }
 
+static int may_work(const struct dispatch *d, size_t node)
+{
+    return dispatch_may_send(d, node) && !dispatch_node(d, node)->is_awaited;
+}
+
 /* Those that may work, or have. */
 static void set_speeds(struct run_account *a, const struct dispatch *d)
 {
     for (size_t i = 0; i < a->n; i++)
-        a->speed[i] = dispatch_may_send(d, i) || dispatch_node(d, i)->done > 0
+        a->speed[i] = may_work(d, i) || dispatch_node(d, i)->done > 0
                           ? cost_speed(a->cost, i)
                           : 0;
 }

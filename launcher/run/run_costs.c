@@ -37,8 +37,19 @@ static void expect(struct run *r, size_t type)
         return;
     terms = cost_record_terms(before, mean_speed(r));
     cost_expect(cost, &terms, before->noise);
-    if (type == 0 && cost_is_known(cost))
-        report_costs_before(&r->report, &terms, before->noise);
+}
+
+static void tell_report(struct run *r)
+{
+    const struct cost *cost = distribution_cost_of(r->distribution, 0);
+    const struct cost_record *before = &r->type[0].before;
+    struct cost_terms terms;
+
+    if (r->o->persistent || before->match == COST_STRANGER
+        || !cost_is_known(cost))
+        return;
+    terms = cost_record_terms(before, mean_speed(r));
+    report_costs_before(&r->report, &terms, before->noise);
 }
 
 void run_costs_expect(struct run *r)
@@ -47,6 +58,7 @@ void run_costs_expect(struct run *r)
         read_before(r, t);
         expect(r, t);
     }
+    tell_report(r);
 }
 
 void run_costs_expect_again(struct run *r)

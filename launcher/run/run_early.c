@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/run/run_early.h"
 #include "launcher/run/run_costs.h"
-#include "launcher/run/run_frames.h"
-#include "launcher/run/run_nodes.h"
+#include "launcher/run/run_known.h"
 #include "launcher/run/run_slots.h"
 
 #include <stdlib.h>
@@ -18,11 +17,14 @@ static int is_sized_by_cost(const struct run_options *o)
     return o->policy->by_speed && o->pieces == DISPATCH_BY_COST;
 }
 
-static int is_alone(const struct run_options *o)
+/* Nothing else has to know all nodes, and one that can do nothing has another
+ * beside it that shows it. */
+static int is_plain(const struct run_options *o)
 {
     return !o->works && !o->persistent && !o->dry_run && !o->profile_auto
            && o->power == POWER_OFF && o->slots.kind == SLOTS_NUMBER
-           && o->slots.n == 1 && !o->overlap;
+           && o->slots.n == 1 && !o->overlap && o->keep_going == 0
+           && !o->bisect;
 }
 
 /* Must there be so much of a thing on a node? */
@@ -36,9 +38,10 @@ static int has_need(const struct config_profile *p)
 
 int run_early_may(const struct run *r)
 {
-    return is_sized_by_cost(r->o) && is_alone(r->o)
+    return is_sized_by_cost(r->o) && is_plain(r->o)
            && r->o->metrics != METRICS_OF_FILE && r->o->local.n == 0
-           && r->to_bring.n == 0 && !has_need(&r->profile);
+           && !r->o->srun && r->o->joinable == 0 && r->to_bring.n == 0
+           && !has_need(&r->profile) && !qualification_wants_ring(&r->profile);
 }
 
 /* --- begin ---------------------------------------------------------------- */
@@ -68,6 +71,14 @@ static size_t count(const struct run *r,
     return n;
 }
 
+/* Without that a piece could be far too large: what the first node is says little
+ * of the others. */
+static int is_blank(const struct run *r, size_t node)
+{
+    return is_unknown(r, node)
+           && !qualification_may_guess(&r->qualification, node);
+}
+
 static int await_unknown(struct run *r)
 {
     size_t n = session_start_size(r->front.session);
@@ -76,7 +87,7 @@ static int await_unknown(struct run *r)
     if (!r->early.awaited)
         return es_no_memory(r->err);
     for (size_t i = 0; i < n; i++)
-        r->early.awaited[i] = (char)is_unknown(r, i);
+        r->early.awaited[i] = is_unknown(r, i) ? EARLY_AWAITED : EARLY_KNOWN;
     if (r->qualification.missing > 0)
         qualification_go_on(&r->qualification);
     return 1;
@@ -86,8 +97,8 @@ int run_early_begin(struct run *r)
 {
     if (count(r, is_unknown) == 0)
         return r->qualification.missing == 0;
-    if (count(r, is_measured) == 0 || !run_early_may(r) || r->qualify.ring
-        || session_size(r->front.session) > NODES_MOST)
+    if (count(r, is_measured) == 0 || count(r, is_blank) > 0
+        || !run_early_may(r) || session_size(r->front.session) > NODES_MOST)
         return 0;
     return await_unknown(r);
 }
@@ -95,7 +106,7 @@ int run_early_begin(struct run *r)
 /* Its speed is known now. */
 static int take_in(struct run *r, size_t node)
 {
-    r->early.awaited[node] = 0;
+    r->early.awaited[node] = EARLY_KNOWN;
     return run_slots_join(r, node);
 }
 
@@ -111,53 +122,66 @@ static int await(struct run *r, size_t node)
     return 0;
 }
 
-int run_early_await(struct run *r)
-{
-    size_t n = r->early.awaited ? session_start_size(r->front.session) : 0;
-
-    for (size_t i = 0; i < n; i++)
-        if (r->early.awaited[i] && await(r, i) < 0)
-            return -1;
-    return 0;
-}
-
 /* --- who comes ------------------------------------------------------------ */
 
-static int is_awaited(const struct run *r, size_t node)
+int run_early_is_awaited(const struct run *r, size_t node)
 {
     return r->early.awaited && node < session_start_size(r->front.session)
-           && r->early.awaited[node];
+           && r->early.awaited[node] == EARLY_AWAITED;
+}
+
+int run_early_is_waiting(const struct run *r)
+{
+    return r->early.awaited && count(r, run_early_is_awaited) > 0;
 }
 
 /* The last that was awaited is not any more. */
 static void all_known(struct run *r)
 {
-    run_frames_know_all(r);
-    run_nodes_metrics(r, RUN_ALL_NODES);
+    if (r->summary.frames == 0)
+        run_known_report(r);
+    run_known_keep(r);
+    run_known_put(r, RUN_KNOWN_ALL);
+}
+
+int run_early_await(struct run *r)
+{
+    size_t n = r->early.awaited ? session_start_size(r->front.session) : 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (run_early_is_awaited(r, i) && await(r, i) < 0)
+            return -1;
+    if (n > 0 && !run_early_is_waiting(r))
+        all_known(r);
+    return 0;
 }
 
 int run_early_measured(struct run *r, size_t node)
 {
-    if (!is_awaited(r, node))
+    int was_awaited = run_early_is_awaited(r, node);
+
+    if (!r->early.awaited || node >= session_start_size(r->front.session)
+        || r->early.awaited[node] == EARLY_KNOWN)
         return 0;
     if (take_in(r, node) < 0)
         return -1;
     run_costs_expect_again(r);
-    run_nodes_metrics(r, node);
+    run_known_put(r, node);
     run_slots_threads(r, node);
     if (distribution_joined(r->distribution, node, r->err) < 0)
         return -1;
-    if (count(r, is_awaited) == 0)
+    if (was_awaited && !run_early_is_waiting(r))
         all_known(r);
     return 1;
 }
 
 void run_early_lost(struct run *r, size_t node)
 {
-    if (!is_awaited(r, node))
+    if (!run_early_is_awaited(r, node))
         return;
-    r->early.awaited[node] = 0;
-    if (r->phase == WORKING && count(r, is_awaited) == 0)
+    r->early.awaited[node] = EARLY_GIVEN_UP;
+    qualification_lost(&r->qualification, node);
+    if (r->phase == WORKING && !run_early_is_waiting(r))
         all_known(r);
 }
 

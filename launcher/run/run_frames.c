@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/run/run_frames.h"
 #include "launcher/run/dry_run.h"
-#include "launcher/run/job_nodes.h"
 #include "launcher/run/oversight.h"
 #include "launcher/run/run_costs.h"
 #include "launcher/run/run_early.h"
 #include "launcher/run/run_failures.h"
 #include "launcher/run/run_join.h"
+#include "launcher/run/run_known.h"
 #include "launcher/run/run_slots.h"
-#include "launcher/session/node_records.h"
 #include "pmix_bcast/clock.h"
 
 #include <errno.h>
@@ -111,15 +110,16 @@ static int report(struct run *r, int adjusted, uint64_t left_out)
 /* The first frame is done; its output is written. */
 static int weigh_frame(struct run *r, uint64_t left_out)
 {
-    int adjusted;
+    int adjusted = 0;
 
     history_frame(&type_of(r)->history, distribution_dispatch(r->distribution),
                   &r->slots);
     weigh(r);
     r->summary.frames++;
-    adjusted = job_load_adjuster_step(
-        &r->adjuster[distribution_frame(r->distribution)->type],
-        &r->determination);
+    if (!run_early_is_waiting(r)) /* whose frame says nothing of them */
+        adjusted = job_load_adjuster_step(
+            &r->adjuster[distribution_frame(r->distribution)->type],
+            &r->determination);
     progress_stop(&r->progress); /* stdout may be the same terminal */
     if (receiving_frame(&r->receiving, r->distribution, r->err) < 0)
         return -1;
@@ -209,18 +209,6 @@ static int is_end_awaited(struct run *r)
     return s->waits;
 }
 
-/* Whose report it is. */
-static void tell_report(struct run *r)
-{
-    uint32_t job, step;
-
-    if (!r->report.out.file)
-        return;
-    session_job(r->front.session, &job, &step);
-    report_nodes(&r->report, job, step, r->o->command[0],
-                 node_records(&r->qualification));
-}
-
 void run_frames_begin(struct run *r)
 {
     if (is_end_awaited(r))
@@ -245,7 +233,7 @@ void run_frames_begin(struct run *r)
         run_finish(r, es_no_memory(r->err));
         return;
     }
-    tell_report(r);
+    run_known_report(r);
     r->phase = WORKING;
     r->start_ns = clock_ns();
     run_top_start(&r->top, session_size(r->front.session), r->o->command[0]);
@@ -254,15 +242,8 @@ void run_frames_begin(struct run *r)
         run_finish(r, 1);
     else
         run_frames_next(r);
-    if (!r->early.awaited)
-        job_nodes_keep(&r->qualification); /* while the nodes are at work */
-}
-
-void run_frames_know_all(struct run *r)
-{
-    if (r->summary.frames == 0)
-        tell_report(r);
-    job_nodes_keep(&r->qualification);
+    if (!run_early_is_waiting(r))
+        run_known_keep(r); /* while the nodes are at work */
 }
 
 void run_frames_report(struct run *r)

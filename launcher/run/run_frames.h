@@ -15,8 +15,6 @@
 void run_frames_end(struct run *r);
 /* The nodes are ready: begin with the first frame. */
 void run_frames_begin(struct run *r);
-/* They have, and now all nodes are measured. */
-void run_frames_know_all(struct run *r);
 /* A frame is done, or another one may begin: what is done comes out, and what
  * there is begins. */
 void run_frames_next(struct run *r);

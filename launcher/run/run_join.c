@@ -2,7 +2,7 @@
 #include "launcher/run/run_join.h"
 #include "launcher/base/notice.h"
 #include "launcher/run/run_early.h"
-#include "launcher/run/run_nodes.h"
+#include "launcher/run/run_known.h"
 #include "launcher/run/run_slots.h"
 
 #include <stdlib.h>
@@ -60,7 +60,7 @@ int run_join_take_in(struct run *r)
             continue;
         r->join.stage[i] = JOIN_NOTHING;
         notice("%s has joined", session_node(r->front.session, i)->name);
-        run_nodes_metrics(r, i);
+        run_known_put(r, i);
         if (take(r, i, 1) < 0)
             return -1;
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/run/run_limit.h"
 #include "launcher/base/notice.h"
+#include "launcher/run/run_early.h"
 #include "launcher/run/run_frames.h"
 #include "launcher/session/job_end.h"
 #include "pmix_bcast/clock.h"
@@ -117,7 +118,8 @@ void run_limit_look(struct run *r)
         s->sure = STOP_UNASKED;
     } else if (works
                && (now >= s->end_ns
-                   || distribution_left(r->distribution) > 0)) {
+                   || (distribution_left(r->distribution) > 0
+                       && !run_early_is_waiting(r)))) {
         end_if_sure(r);
     }
 }

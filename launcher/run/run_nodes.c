@@ -4,6 +4,7 @@
 #include "launcher/run/run_early.h"
 #include "launcher/run/run_frames.h"
 #include "launcher/run/run_join.h"
+#include "launcher/run/run_known.h"
 #include "launcher/run/run_need.h"
 #include "launcher/run/run_slots.h"
 
@@ -14,31 +15,6 @@
 #include <unistd.h>
 
 /* --- the way to the first frame ------------------------------------------- */
-
-static void put_metrics(struct run *r, size_t node, const char *text)
-{
-    struct msg_put m = {.file = "metrics.json",
-                        .content = (const uint8_t *)text,
-                        .len = strlen(text)};
-    struct writer w = {0};
-
-    session_step_name(r->front.session, node, m.dir);
-    msg_write_put(&w, &m);
-    session_send(r->front.session, node, MSG_PUT, &w);
-}
-
-void run_nodes_metrics(struct run *r, size_t node)
-{
-    char *text = qualification_text(&r->qualification);
-    size_t n = session_size(r->front.session);
-
-    for (size_t i = 0; text && i < n; i++) /* else they work without */
-        if (node == i
-            || (node == RUN_ALL_NODES
-                && session_node(r->front.session, i)->present))
-            put_metrics(r, i, text);
-    free(text);
-}
 
 /* All have metrics.json, but those of which a line says that they have not:
  * the work goes on without it. */
@@ -110,7 +86,7 @@ static int tell_metrics(struct run *r)
         r->report.energy = &r->energy;
     }
     if (r->early.awaited) { /* which are to keep nobody */
-        run_nodes_metrics(r, RUN_ALL_NODES);
+        run_known_put(r, RUN_KNOWN_ALL);
         begin_frames(r);
         return 0;
     }
@@ -331,7 +307,8 @@ void run_nodes_drain(void *arg, const char *name)
         if (strcmp(session_node(r->front.session, i)->name, name) == 0)
             node = i;
         else
-            others += standing(r, i) < STANDING_LEAVING;
+            others += standing(r, i) < STANDING_LEAVING
+                      && !run_early_is_awaited(r, i);
     if (node == session_size(r->front.session) || others == 0
         || standing(r, node) >= STANDING_LEAVING)
         return;

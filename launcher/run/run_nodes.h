@@ -12,8 +12,6 @@
 
 /* Tell a node, or all, what to run.  0, or -1 and r->err filled. */
 int run_nodes_command(struct run *r, size_t node);
-/* Tell a node, or all, what is known of all of them: its metrics.json. */
-void run_nodes_metrics(struct run *r, size_t node);
 /* If enough are measured (run_early.h), and have said what slots they have, the
  * work can be cut. */
 void run_nodes_qualified(struct run *r);

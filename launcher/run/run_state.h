@@ -108,8 +108,8 @@ struct run {
         int waiting;            /* some wait */
     } join;                     /* nodes that join it */
     struct {
-        char *awaited;    /* one a node: not measured yet; NULL: all are */
-        int64_t since_ns; /* they are */
+        char *awaited; /* one a node, enum early_stage; NULL: all are known */
+        int64_t since_ns; /* they are awaited */
     } early;
     int idle;       /* the queue is empty, but has not ended */
     int told_stdin; /* that nobody reads it */

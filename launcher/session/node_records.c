@@ -80,7 +80,8 @@ json_t *node_records_new(const struct qualification *q)
     json_t *all = json_array();
 
     for (size_t i = 0; all && i < session_known_size(q->session); i++)
-        if (json_array_append_new(all, new_record(q, i)) < 0) {
+        if (q->answered[i] /* else it was lost, or is yet to come */
+            && json_array_append_new(all, new_record(q, i)) < 0) {
             json_decref(all);
             all = NULL;
         }

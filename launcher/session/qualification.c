@@ -119,6 +119,7 @@ static void answer(struct qualification *q,
         q->answered[node] = 1;
         q->again[node] = 0;
         qualification_rank(q);
+        return;
     }
     q->again[node] = 0;
     count_answer(q, node);
@@ -146,6 +147,12 @@ int qualification_message(struct qualification *q,
 
 void qualification_lost(struct qualification *q, size_t node)
 {
+    if (q->again[node] && q->missing == 0) {
+        q->again[node] = 0;
+        qualification_rank(q); /* which may have waited for it alone */
+        return;
+    }
+    q->again[node] = 0;
     if (!q->in_ring) {
         count_answer(q, node);
         return;
@@ -248,12 +255,23 @@ int qualification_again(struct qualification *q, size_t node)
     return 1;
 }
 
-static void guess(struct qualification *q, size_t node)
+static json_t *guess_of(const struct qualification *q, size_t node)
 {
     const struct qualification_setup *s = q->setup;
-    json_t *json = s->guess
-                       ? s->guess(s->known_arg, session_node(q->session, node))
-                       : NULL;
+
+    return s->guess ? s->guess(s->known_arg, session_node(q->session, node),
+                               node, session_start_size(q->session))
+                    : NULL;
+}
+
+int qualification_may_guess(const struct qualification *q, size_t node)
+{
+    return q->setup->source == METRICS_EQUAL || guess_of(q, node) != NULL;
+}
+
+static void guess(struct qualification *q, size_t node)
+{
+    json_t *json = guess_of(q, node);
 
     if (json && probe_from_json(q->result[node], json, NULL) < 0)
         memset(q->result[node], 0, sizeof q->result[node]);

@@ -44,8 +44,10 @@ int qualification_message(struct qualification *q,
  * 0 if it need not be asked and the metrics hold.  Its answer ranks all nodes
  * anew. */
 int qualification_again(struct qualification *q, size_t node);
+/* Of a node that has not answered: can it be guessed what it is? */
+int qualification_may_guess(const struct qualification *q, size_t node);
 /* One at least has answered, and the others are not waited for: until they answer,
- * which ranks all anew, each counts as is guessed, or as one that has. */
+ * which ranks all anew, each counts as is guessed. */
 void qualification_go_on(struct qualification *q);
 /* Is the node's answer to that still to come? */
 int qualification_is_again(const struct qualification *q, size_t node);

@@ -140,13 +140,14 @@ void qualification_complete(struct qualification *q, int left_out[ELEMENTS])
 
     leave_out_told(q);
     q->known = session_known_size(q->session);
-    while (first + 1 < q->known && !q->answered[first])
+    while (first + 1 < q->known
+           && q->result[first][ELEMENT_C].state != PROBE_MEASURED)
         first++;
     row_of(q, first);
     for (size_t i = 0; i < q->known; i++)
-        if (q->answered[i])
+        if (q->answered[i] && session_node(q->session, i)->present)
             row_of(q, i);
-        else if (i != first)
+        else if (i != first) /* or it was lost */
             row_of_silent(q, i, first);
     metric_complete(q->measured, q->scratch, left_out, q->known);
 }

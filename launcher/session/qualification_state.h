@@ -40,8 +40,9 @@ struct qualification_setup {
      * NULL: nothing.  It is asked for what is not among that, and again for
      * what may have changed.  known NULL: all are asked. */
     json_t *(*known)(void *arg, const struct node *node, const char **hardware);
-    /* What a node that has not answered may be, likewise; NULL: nobody knows. */
-    json_t *(*guess)(void *arg, const struct node *node);
+    /* What a node that has not answered, of n, may be, likewise; NULL: nobody
+     * knows. */
+    json_t *(*guess)(void *arg, const struct node *node, size_t rank, size_t n);
     void *known_arg; /* of both */
 };
 
@@ -53,7 +54,7 @@ struct qualification {
     size_t n, missing; /* nodes, and seats; of them still to answer */
     size_t known;      /* without the seats that nobody has yet */
     char *answered;    /* one a node, as all the next */
-    char *again;       /* it was lost, is back, and has not answered yet */
+    char *again;       /* it is asked, or will be, and nobody waits for it */
     struct msg_probed *answer; /* its results are below; hardware, cached */
     struct probe_result (*result)[ELEMENTS];
     double (*measured)[ELEMENTS]; /* completed when none is missing */

@@ -216,8 +216,8 @@ static void await_no_more(struct session *s)
  * all come at once or not at all. */
 static int may_begin(const struct session *s)
 {
-    return s->early && !s->recall && !s->ready && !s->failed && s->here > 0
-           && s->n == s->wanted && launch_is_by_tcp(s->launch);
+    return s->early && !s->recall && !s->ready && !s->failed && !s->again
+           && s->here > 0 && s->n == s->wanted && launch_is_by_tcp(s->launch);
 }
 
 static void on_early(evutil_socket_t fd, short what, void *arg)
@@ -338,6 +338,8 @@ static void on_arrival_lost(void *arg,
 
     if (s->ready) {
         members_seat(s->members, rank, node);
+        if (s->given_up[rank])
+            return;
         s->given_up[rank] = 1;
         s->on->lost(s->arg, rank, why);
         return;

@@ -129,8 +129,9 @@ static char *names_of(const struct session *session)
         return strdup("ALL");
     names = calloc(1, len);
     for (size_t i = 0; names && i < n; i++)
-        at += (size_t)snprintf(names + at, len - at, "%s%s", i ? "," : "",
-                               session_node(session, i)->name);
+        if (!session_is_awaited(session, i)) /* whose name is not known */
+            at += (size_t)snprintf(names + at, len - at, "%s%s", at ? "," : "",
+                                   session_node(session, i)->name);
     return names;
 }
 

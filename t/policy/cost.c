@@ -253,6 +253,23 @@ static void test_told_again(void)
     cost_destroy(c);
 }
 
+/* Only one has had pieces when it is told that the other is an eighth as fast. */
+static void test_told_late(void)
+{
+    static const double alike[2] = {1, 1}, real[2] = {8, 1};
+    struct cost *c = cost_create(2, NULL);
+
+    cost_expect_speeds(c, alike);
+    for (int k = 0; k < 4; k++)
+        add(c, 0, 20 + 10 * k, 0.2 + 0.02 * (20 + 10 * k));
+    cost_fit(c);
+    cost_expect_speeds(c, real);
+    is_near(cost_speed(c, 0) / cost_speed(c, 1), 8, 0.1,
+            "one that comes late is taken for what it is told");
+    is_near(cost_seconds(c, 0, 40), 1, 0.1, "and the other for what it was");
+    cost_destroy(c);
+}
+
 /* --- groups --------------------------------------------------------------- */
 
 static void test_groups(void)
@@ -703,6 +720,7 @@ int main(void)
     test_wrong(0.1, 0.002);
     test_right();
     test_told_again();
+    test_told_late();
     test_groups();
     test_outliers();
     test_noise(0.02);

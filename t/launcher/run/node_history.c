@@ -62,13 +62,15 @@ static int is_guessed_by(const char *line, const struct node *node)
     int guessed;
 
     node_history_newest(&h, &now, line);
-    guessed = node_history_guess(&h, node) != NULL;
+    guessed = node_history_guess(&h, node, 0, 1) != NULL;
     node_history_clear(&h);
     return guessed;
 }
 
 static void test_guess(void)
 {
+    static const struct node nobody = {.name = "(node 1 of 1)"};
+    struct node_history h = {NULL, NULL};
     struct node other = n0, small = n0;
 
     strcpy(other.name, "n1");
@@ -82,6 +84,12 @@ static void test_guess(void)
     ok(!is_guessed_by(RUN("0.9", "c", "7", "1", "950"), &other)
            && !is_guessed_by(RUN("0.9", "c", "7", "1", "950"), &small),
        "nor of another node, or with other CPUs");
+    node_history_newest(&h, &now, RUN("0.9", "c", "77", "5", "10"));
+    ok(node_history_guess(&h, &nobody, 0, 1)
+           && !node_history_guess(&h, &nobody, 0, 2)
+           && !node_history_guess(&h, &nobody, 1, 1),
+       "one that is not here yet is known by its rank among as many");
+    node_history_clear(&h);
 }
 
 static void test_lines(void)

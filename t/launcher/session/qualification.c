@@ -375,10 +375,11 @@ static void test_again(void)
     qualification_clear(&q);
 }
 
-static json_t *guess(void *arg, const struct node *node)
+static json_t *guess(void *arg, const struct node *node, size_t rank, size_t n)
 {
     const char *hardware;
 
+    (void)rank, (void)n;
     return know(arg, node, &hardware);
 }
 
@@ -386,9 +387,8 @@ static void test_go_on(void)
 {
     static const struct config_profile computing = {
         "computing", {.influence[ELEMENT_C] = 1}, {0}, ""};
-    static const struct answer second = {"b", {4}}, last = {"d", {4}};
-    static const double load[] = {40, 20, 20, 20},
-                        all[] = {200 / 7., 200 / 7., 100 / 7., 200 / 7.};
+    static const struct answer second = {"b", {4}}, third = {"c", {2}};
+    static const double load[] = {40, 20, 20, 20};
     struct qualification_setup setup = measuring;
     struct qualification q;
 
@@ -397,21 +397,29 @@ static void test_go_on(void)
     setup.guess = guess;
     setup.known_arg = &session;
     before[0] = make_before(8, 4);
+    before[2] = make_before(4, 4);
+    before[3] = make_before(4, 4);
     start(&q, &setup);
     ok(q.missing == 4 && session.sent[0] == 1,
        "what is guessed of a node spares it nothing");
     say(&q, 1, &second);
+    ok(qualification_may_guess(&q, 0), "it can be guessed");
+    json_decref(before[0]);
+    before[0] = NULL;
+    ok(!qualification_may_guess(&q, 0), "or not");
+    before[0] = make_before(8, 4);
     qualification_go_on(&q);
     ok(q.missing == 0 && has_loads(&q, load) && qualification_is_again(&q, 0)
            && !qualification_is_again(&q, 1),
-       "who has not answered counts as guessed, or as one that has");
-    before[2] = make_before(2, 4);
-    say(&q, 0, &second);
-    say(&q, 2, &(struct answer){"c", {2}});
-    say(&q, 3, &last);
-    ok(has_loads(&q, all) && !qualification_is_again(&q, 0)
-           && !qualification_is_again(&q, 3),
-       "until it does");
+       "who has not answered counts as guessed");
+    say(&q, 2, &third);
+    say(&q, 0, &(struct answer){"a", {16}});
+    qualification_lost(&q, 3);
+    ok(!qualification_is_again(&q, 0) && !qualification_is_again(&q, 3)
+           && q.metric[0].JL > 3.9 * q.metric[1].JL
+           && q.metric[0].JL < 4.1 * q.metric[1].JL
+           && q.metric[1].JL > 1.9 * q.metric[2].JL,
+       "until it does, or is lost");
     qualification_clear(&q);
     forget_before();
 }
