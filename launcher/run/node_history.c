@@ -42,36 +42,45 @@ static int is_fresh(const json_t *run, const struct node_history_key *key)
     return json_is_integer(time) && age >= 0 && age < key->ttl_s;
 }
 
-void node_history_line(struct node_history *h,
-                       const struct node_history_key *key,
-                       const char *line)
+static int is_of_cluster(const json_t *run, const struct node_history_key *key)
+{
+    return is_text(run, "release", key->release)
+           && is_text(run, "cluster", key->cluster);
+}
+
+static int is_of_job(const json_t *run, const struct node_history_key *key)
+{
+    return is_of_cluster(run, key) && is_number(run, "job", key->job)
+           && is_before(run, key) && is_fresh(run, key);
+}
+
+static void take(json_t **to,
+                 const struct node_history_key *key,
+                 const char *line,
+                 int (*is)(const json_t *, const struct node_history_key *))
 {
     json_t *run = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
     json_t *nodes = json_object_get(run, "nodes");
 
-    if (json_is_array(nodes) && is_text(run, "release", key->release)
-        && is_text(run, "cluster", key->cluster)
-        && is_number(run, "job", key->job) && is_before(run, key)
-        && is_fresh(run, key)) {
-        json_decref(h->nodes);
-        h->nodes = json_incref(nodes);
+    if (json_is_array(nodes) && is(run, key)) {
+        json_decref(*to);
+        *to = json_incref(nodes);
     }
     json_decref(run);
+}
+
+void node_history_line(struct node_history *h,
+                       const struct node_history_key *key,
+                       const char *line)
+{
+    take(&h->nodes, key, line, is_of_job);
 }
 
 void node_history_newest(struct node_history *h,
                          const struct node_history_key *key,
                          const char *line)
 {
-    json_t *run = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
-    json_t *nodes = json_object_get(run, "nodes");
-
-    if (json_is_array(nodes) && is_text(run, "release", key->release)
-        && is_text(run, "cluster", key->cluster)) {
-        json_decref(h->newest);
-        h->newest = json_incref(nodes);
-    }
-    json_decref(run);
+    take(&h->newest, key, line, is_of_cluster);
 }
 
 struct reading {
