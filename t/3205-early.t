@@ -45,6 +45,7 @@ is_there() { test -n "$(ours evenstep-agent "$1")"; }
 # fresh: no command is known, but what the nodes are.
 fresh() { rm -rf come go started state && mkdir -p state/evenstep && cp nodes state/evenstep/; }
 nothing_left() { wait_for 60 no_agents && wait_for 60 no_jobs; }
+top_shows() { on_ctl evenstep top --once >top && grep -E "$1" top; }
 has_begun() { test -e started && grep -qx "$1" started; }
 seq 0 399 >want
 
@@ -84,11 +85,11 @@ test_expect_success 'one whose agent dies at once: the others do its part' '
 '
 test_expect_success 'one that does not come is lost when srun has ended, or in time; till then its part is kept' '
 	fresh && { with dies evenstep run --range 0:400 -- ./gated {begin} {end} >got 2>err & } && run=$! && wait_for 60 has_begun n0 &&
-	wait_for 60 grep -q "(node 3 of 4) is lost" err && : >go && wait $run && cat err && test_cmp want got && nothing_left
+	wait_for 14 top_shows "node-3-of-4 +(idle|lost)" && wait_for 60 grep -q "node-3-of-4 is lost" err && : >go && wait $run && cat err && test_cmp want got && nothing_left
 '
 test_expect_success 'one that comes after that is taken in, and told what all are' '
 	fresh && { with agent evenstep run --range 0:400 -- sh -c "./gated {begin} {end}; test {node} != n2 || cp \$EVENSTEP_DIR/metrics.json told" >got 2>err & } && run=$! && wait_for 60 has_begun n0 &&
-	wait_for 60 grep -q "(node 3 of 4) is lost" err && : >come && wait_for 60 has_begun n2 && : >go && wait $run && cat err && test_cmp want got && jq -e ".nodes | map(.name) == [\"n0\", \"n1\", \"n2\", \"n3\"]" told
+	wait_for 60 grep -q "node-3-of-4 is lost" err && : >come && wait_for 60 has_begun n2 && : >go && wait $run && cat err && test_cmp want got && jq -e ".nodes | map(.name) == [\"n0\", \"n1\", \"n2\", \"n3\"]" told
 '
 test_expect_success 'one that is killed while another is awaited: the rest do all' '
 	fresh && { with agent evenstep run --range 0:400 -- ./gated {begin} {end} >got 2>err & } && run=$! && wait_for 60 has_begun n0 && wait_for 60 has_begun n1 &&
@@ -96,7 +97,7 @@ test_expect_success 'one that is killed while another is awaited: the rest do al
 '
 test_expect_success 'all that were there are killed: the one that comes does all' '
 	fresh && { with agent evenstep run --range 0:400 -- ./gated {begin} {end} >got 2>err & } && run=$! && wait_for 60 has_begun n0 && wait_for 60 has_begun n1 && wait_for 60 has_begun n3 &&
-	for each in n0 n1 n3; do kill -KILL $(ours evenstep-agent $each); done && wait_for 60 grep -q "n3 is lost" err && : >go && : >come && wait $run; code=$?; cat err; test $code = 0 && test_cmp want got && nothing_left
+	for each in n0 n1 n3; do kill -KILL $(ours evenstep-agent $each); done && : >come && wait_for 60 grep -q "n3 is lost" err && : >go && wait $run; code=$?; cat err; test $code = 0 && test_cmp want got && nothing_left
 '
 test_expect_success 'it is killed while it is awaited, and the others end' '
 	fresh && { with agent evenstep run --range 0:400 -- ./gated {begin} {end} >got 2>err & } && run=$! && wait_for 60 has_begun n0 &&

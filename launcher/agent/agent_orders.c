@@ -265,7 +265,8 @@ static int start_broadcast(struct agent_orders *o, const struct message *in)
     struct bcast_order *order = malloc(sizeof *order);
 
     end_broadcast(o);
-    if (order && bcast_read_order(order, in->body, in->len) == 0
+    if (order && o->s.wireup->agent
+        && bcast_read_order(order, in->body, in->len) == 0
         && fill_in(o, order) == 0) {
         setup.tree = o->tree;
         o->tree = NULL;

@@ -3,6 +3,7 @@
 #include "launcher/session/node_records.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 /* 0, or -1 if there is nothing to know. */
@@ -33,12 +34,21 @@ static json_t *on_known(void *arg,
     return node_history_find(arg, node, hardware);
 }
 
-static json_t *on_guess(void *arg,
-                        const struct node *node,
-                        size_t rank,
-                        size_t n)
+/* Of one that is not here yet only its rank is known; it is who had that in the
+ * newest run, if those that are here are, too. */
+static json_t *on_guess(void *arg, const struct session *session, size_t node)
 {
-    return node_history_guess(arg, node, rank, n);
+    size_t n = session_start_size(session);
+    const char *name;
+
+    if (!session_is_awaited(session, node))
+        return node_history_guess(arg, session_node(session, node));
+    for (size_t i = 0; i < n; i++)
+        if (!session_is_awaited(session, i)
+            && (!node_history_rank(arg, i, n, &name)
+                || strcmp(name, session_node(session, i)->name) != 0))
+            return NULL;
+    return node_history_rank(arg, node, n, &name);
 }
 
 void job_nodes_find(struct node_history *h,
@@ -65,5 +75,8 @@ void job_nodes_keep(const struct qualification *q)
         return;
     nodes = node_records_new(q);
     if (nodes)
-        (void)node_history_append(&key, nodes); /* it only helps */
+        (void)node_history_append(
+            &key, nodes,
+            json_array_size(nodes)
+                == session_start_size(q->session)); /* it only helps */
 }

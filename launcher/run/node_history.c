@@ -48,6 +48,12 @@ static int is_of_cluster(const json_t *run, const struct node_history_key *key)
            && is_text(run, "cluster", key->cluster);
 }
 
+static int is_whole(const json_t *run, const struct node_history_key *key)
+{
+    return is_of_cluster(run, key)
+           && json_is_true(json_object_get(run, "whole"));
+}
+
 static int is_of_job(const json_t *run, const struct node_history_key *key)
 {
     return is_of_cluster(run, key) && is_number(run, "job", key->job)
@@ -80,22 +86,24 @@ void node_history_newest(struct node_history *h,
                          const struct node_history_key *key,
                          const char *line)
 {
-    take(&h->newest, key, line, is_of_cluster);
+    take(&h->newest, key, line, is_whole);
 }
 
 struct reading {
     struct node_history *h;
     const struct node_history_key *key;
     char job[32]; /* as a line of this job has it */
-    char *last;   /* line; NULL: none, or no memory */
+    char *last;   /* line of a whole run; NULL: none, or no memory */
 };
 
 static void take_line(void *arg, const char *line)
 {
     struct reading *r = arg;
 
-    free(r->last);
-    r->last = strdup(line);
+    if (strstr(line, "\"whole\":true")) {
+        free(r->last);
+        r->last = strdup(line);
+    }
     /* Most are of other jobs, and need no parser to say so. */
     if (strstr(line, r->job))
         node_history_line(r->h, r->key, line);
@@ -133,15 +141,11 @@ json_t *node_history_find(const struct node_history *h,
 }
 
 json_t *node_history_guess(const struct node_history *h,
-                           const struct node *node,
-                           size_t rank,
-                           size_t n)
+                           const struct node *node)
 {
     size_t i;
     json_t *one;
 
-    if (!node->boot_id[0] && json_array_size(h->newest) == n)
-        return json_object_get(json_array_get(h->newest, rank), "probe");
     json_array_foreach(h->newest, i, one)
     {
         if (is_text(one, "node", node->name)
@@ -149,6 +153,19 @@ json_t *node_history_guess(const struct node_history *h,
             return json_object_get(one, "probe");
     }
     return NULL;
+}
+
+json_t *node_history_rank(const struct node_history *h,
+                          size_t rank,
+                          size_t n,
+                          const char **name)
+{
+    json_t *one = json_array_size(h->newest) == n
+                      ? json_array_get(h->newest, rank)
+                      : NULL;
+
+    *name = json_string_value(json_object_get(one, "node"));
+    return *name ? json_object_get(one, "probe") : NULL;
 }
 
 void node_history_clear(struct node_history *h)
@@ -160,12 +177,15 @@ void node_history_clear(struct node_history *h)
 
 /* --- out ------------------------------------------------------------------ */
 
-int node_history_append(const struct node_history_key *key, json_t *nodes)
+int node_history_append(const struct node_history_key *key,
+                        json_t *nodes,
+                        int is_whole)
 {
-    json_t *run = json_pack("{s:s, s:s, s:I, s:I, s:I, s:o}", "release",
-                            key->release, "cluster", key->cluster, "job",
-                            (json_int_t)key->job, "step", (json_int_t)key->step,
-                            "time", (json_int_t)key->now_s, "nodes", nodes);
+    json_t *run =
+        json_pack("{s:s, s:s, s:I, s:I, s:I, s:b, s:o}", "release",
+                  key->release, "cluster", key->cluster, "job",
+                  (json_int_t)key->job, "step", (json_int_t)key->step, "time",
+                  (json_int_t)key->now_s, "whole", is_whole, "nodes", nodes);
 
     return history_file_append_json(FILE_NAME, run, NODE_HISTORY_BYTES_MOST);
 }

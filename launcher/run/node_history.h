@@ -4,7 +4,7 @@
  * step, which spares the job's next ones the probe:
  *
  *   {"release": "0.2.0", "cluster": "c", "job": 7, "step": 0,
- *    "time": 1795257600, "nodes": [{"node": "n0", "boot_id": "…", "cpus": 4,
+ *    "time": 1795257600, "whole": true, "nodes": [{"node": "n0", "boot_id": "…", "cpus": 4,
  *    "hardware": "…", "probe": {…}}, …]}
  *
  * in $XDG_STATE_HOME/evenstep/nodes, or below ~/.local/state; probe as in
@@ -17,7 +17,8 @@
  * and have as many CPUs.
  *
  * Until a node of another job is measured, what it was in the newest run of the
- * cluster is the best guess.
+ * cluster is the best guess; of runs that have measured all their nodes, which is
+ * what whole means.
  *
  * It only ever helps: what is wrong with it costs a probe, never a run.
  */
@@ -62,16 +63,21 @@ void node_history_newest(struct node_history *h,
 json_t *node_history_find(const struct node_history *h,
                           const struct node *node,
                           const char **hardware);
-/* What it may be, likewise, by its name and CPUs; one of n that is not here yet, by
- * its rank, if that run had as many nodes. */
+/* What it may be, likewise, by its name and CPUs. */
 json_t *node_history_guess(const struct node_history *h,
-                           const struct node *node,
-                           size_t rank,
-                           size_t n);
+                           const struct node *node);
+/* What the node of that rank may be, and its name, if the newest run had n nodes,
+ * likewise. */
+json_t *node_history_rank(const struct node_history *h,
+                          size_t rank,
+                          size_t n,
+                          const char **name);
 void node_history_clear(struct node_history *h);
 
-/* Append what the nodes have measured; nodes, of node_records_new(), is
- * released.  0, or -1 with errno. */
-int node_history_append(const struct node_history_key *key, json_t *nodes);
+/* Append what the nodes, or of a whole run all of them, have measured; nodes, of
+ * node_records_new(), is released.  0, or -1 with errno. */
+int node_history_append(const struct node_history_key *key,
+                        json_t *nodes,
+                        int is_whole);
 
 #endif

@@ -79,7 +79,14 @@ static int is_blank(const struct run *r, size_t node)
            && !qualification_may_guess(&r->qualification, node);
 }
 
-static int await_unknown(struct run *r)
+/* Was it given up before it came? */
+static int is_given_up(const struct run *r, size_t node)
+{
+    return !session_has_come(r->front.session, node)
+           && !session_is_awaited(r->front.session, node);
+}
+
+static int note_stages(struct run *r)
 {
     size_t n = session_start_size(r->front.session);
 
@@ -87,7 +94,9 @@ static int await_unknown(struct run *r)
     if (!r->early.awaited)
         return es_no_memory(r->err);
     for (size_t i = 0; i < n; i++)
-        r->early.awaited[i] = is_unknown(r, i) ? EARLY_AWAITED : EARLY_KNOWN;
+        r->early.awaited[i] = is_unknown(r, i)    ? EARLY_AWAITED
+                              : is_given_up(r, i) ? EARLY_GIVEN_UP
+                                                  : EARLY_KNOWN;
     if (r->qualification.missing > 0)
         qualification_go_on(&r->qualification);
     return 1;
@@ -95,12 +104,14 @@ static int await_unknown(struct run *r)
 
 int run_early_begin(struct run *r)
 {
+    if (count(r, is_unknown) == 0 && r->qualification.missing > 0)
+        return 0; /* the links are measured */
     if (count(r, is_unknown) == 0)
-        return r->qualification.missing == 0;
+        return count(r, is_given_up) == 0 ? 1 : note_stages(r);
     if (count(r, is_measured) == 0 || count(r, is_blank) > 0
         || !run_early_may(r) || session_size(r->front.session) > NODES_MOST)
         return 0;
-    return await_unknown(r);
+    return note_stages(r);
 }
 
 /* Its speed is known now. */
@@ -147,19 +158,18 @@ static void all_known(struct run *r)
 int run_early_await(struct run *r)
 {
     size_t n = r->early.awaited ? session_start_size(r->front.session) : 0;
+    size_t before = n > 0 ? count(r, run_early_is_awaited) : 0;
 
     for (size_t i = 0; i < n; i++)
         if (run_early_is_awaited(r, i) && await(r, i) < 0)
             return -1;
-    if (n > 0 && !run_early_is_waiting(r))
-        all_known(r);
+    if (n > 0 && count(r, run_early_is_awaited) < before)
+        run_known_put(r, RUN_KNOWN_ALL);
     return 0;
 }
 
 int run_early_measured(struct run *r, size_t node)
 {
-    int was_awaited = run_early_is_awaited(r, node);
-
     if (!r->early.awaited || node >= session_start_size(r->front.session)
         || r->early.awaited[node] == EARLY_KNOWN)
         return 0;
@@ -170,7 +180,7 @@ int run_early_measured(struct run *r, size_t node)
     run_slots_threads(r, node);
     if (distribution_joined(r->distribution, node, r->err) < 0)
         return -1;
-    if (was_awaited && !run_early_is_waiting(r))
+    if (!run_early_is_waiting(r))
         all_known(r);
     return 1;
 }

@@ -21,10 +21,14 @@ void run_top_units(struct run_top *t, size_t node, uint64_t units)
         t->part[node].total += (double)units;
 }
 
-static enum top_state state_of(const struct node *node,
+/* One that is yet to come has nothing to do. */
+static enum top_state state_of(const struct session *session,
+                               size_t node,
                                const struct distribution_part *p)
 {
-    if (!node->present)
+    if (session_is_awaited(session, node))
+        return TOP_IDLE;
+    if (!session_node(session, node)->present)
         return TOP_LOST;
     if (p->standing == STANDING_BAD)
         return TOP_BAD;
@@ -35,15 +39,16 @@ static enum top_state state_of(const struct node *node,
 
 static void look_at(struct top_part *t,
                     const struct distribution_part *p,
-                    const struct node *node,
+                    const struct session *session,
+                    size_t node,
                     double elapsed)
 {
     double rate = p->rate;
 
     if (!(rate > 0) && t->total > 0 && elapsed > 0)
         rate = t->total / elapsed;
-    snprintf(t->name, sizeof t->name, "%s", node->name);
-    t->state = state_of(node, p);
+    snprintf(t->name, sizeof t->name, "%s", session_node(session, node)->name);
+    t->state = state_of(session, node, p);
     t->slots = (double)p->slots;
     t->running = (double)p->running;
     t->part = (double)(p->done + p->out + p->waiting);
@@ -110,8 +115,7 @@ void run_top_look(struct run_top *t,
     for (size_t i = 0; i < t->n; i++) {
         struct distribution_part part = distribution_part(d, i);
 
-        look_at(&t->part[i], &part, session_node(session, i),
-                top_place_elapsed(&t->place));
+        look_at(&t->part[i], &part, session, i, top_place_elapsed(&t->place));
     }
     run_meter_view(m, &top);
     run_power_view(power, &top);

@@ -186,7 +186,7 @@ void members_await(struct members *m)
 {
     for (size_t i = 0; i < m->start; i++)
         if (!m->member[i].has_been) {
-            snprintf(m->member[i].node.name, NODE_NAME_MAX, "(node %zu of %zu)",
+            snprintf(m->member[i].node.name, NODE_NAME_MAX, "node-%zu-of-%zu",
                      i + 1, m->start);
             order_tree_lost(m->orders, i);
         }

@@ -75,12 +75,19 @@ static json_t *new_record(const struct qualification *q, size_t i)
         one, "probe", probe_to_json((const struct probe_result *)q->result[i]));
 }
 
+static int is_measured(const struct qualification *q, size_t i)
+{
+    return q->answered[i]
+           && (q->answer[i].cached
+               || q->result[i][ELEMENT_C].state == PROBE_MEASURED);
+}
+
 json_t *node_records_new(const struct qualification *q)
 {
     json_t *all = json_array();
 
     for (size_t i = 0; all && i < session_known_size(q->session); i++)
-        if (q->answered[i] /* else it was lost, or is yet to come */
+        if (is_measured(q, i) /* else it was lost, or is yet to come */
             && json_array_append_new(all, new_record(q, i)) < 0) {
             json_decref(all);
             all = NULL;

@@ -232,6 +232,26 @@ static int ask_all(struct qualification *q)
     return w && to ? 0 : -1;
 }
 
+static json_t *guess_of(const struct qualification *q, size_t node)
+{
+    const struct qualification_setup *s = q->setup;
+
+    return s->guess ? s->guess(s->known_arg, q->session, node) : NULL;
+}
+
+int qualification_may_guess(const struct qualification *q, size_t node)
+{
+    return q->setup->source == METRICS_EQUAL || guess_of(q, node) != NULL;
+}
+
+static void guess(struct qualification *q, size_t node)
+{
+    json_t *json = guess_of(q, node);
+
+    if (json && probe_from_json(q->result[node], json, NULL) < 0)
+        memset(q->result[node], 0, sizeof q->result[node]);
+}
+
 int qualification_again(struct qualification *q, size_t node)
 {
     struct writer w = {0};
@@ -249,32 +269,12 @@ int qualification_again(struct qualification *q, size_t node)
         return 0;
     }
     memset(q->result[node], 0, sizeof q->result[node]);
+    if (!q->answered[node])
+        guess(q, node);
     q->again[node] = 1;
     qualification_write_probe(q, &w, node);
     session_send(q->session, node, MSG_PROBE, &w);
     return 1;
-}
-
-static json_t *guess_of(const struct qualification *q, size_t node)
-{
-    const struct qualification_setup *s = q->setup;
-
-    return s->guess ? s->guess(s->known_arg, session_node(q->session, node),
-                               node, session_start_size(q->session))
-                    : NULL;
-}
-
-int qualification_may_guess(const struct qualification *q, size_t node)
-{
-    return q->setup->source == METRICS_EQUAL || guess_of(q, node) != NULL;
-}
-
-static void guess(struct qualification *q, size_t node)
-{
-    json_t *json = guess_of(q, node);
-
-    if (json && probe_from_json(q->result[node], json, NULL) < 0)
-        memset(q->result[node], 0, sizeof q->result[node]);
 }
 
 void qualification_go_on(struct qualification *q)

@@ -40,9 +40,8 @@ struct qualification_setup {
      * NULL: nothing.  It is asked for what is not among that, and again for
      * what may have changed.  known NULL: all are asked. */
     json_t *(*known)(void *arg, const struct node *node, const char **hardware);
-    /* What a node that has not answered, of n, may be, likewise; NULL: nobody
-     * knows. */
-    json_t *(*guess)(void *arg, const struct node *node, size_t rank, size_t n);
+    /* What a node that has not answered may be, likewise; NULL: nobody knows. */
+    json_t *(*guess)(void *arg, const struct session *session, size_t node);
     void *known_arg; /* of both */
 };
 

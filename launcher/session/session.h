@@ -65,7 +65,9 @@ void session_step_name(const struct session *s,
                        char name[STEP_NAME_MAX]);
 const struct node *session_node(const struct session *s, size_t node);
 
-/* Of a session that began early: is it yet to come? */
+/* Has it been READY; if not, is it yet to come, as the session began early and it
+ * was not given up? */
+int session_has_come(const struct session *s, size_t node);
 int session_is_awaited(const struct session *s, size_t node);
 
 /* A seat that nobody has had yet? */

@@ -88,6 +88,11 @@ const struct node *session_node(const struct session *s, size_t node)
     return members_node(s->members, node);
 }
 
+int session_has_come(const struct session *s, size_t node)
+{
+    return node >= s->n || !members_is_awaited(s->members, node);
+}
+
 int session_is_awaited(const struct session *s, size_t node)
 {
     return s->given_up && members_is_awaited(s->members, node)

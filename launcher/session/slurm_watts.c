@@ -95,27 +95,6 @@ static void on_scontrol_end(void *arg, const struct execution_end *end)
         wait_ms(s, ASK_MS / 2 + randombytes_uniform(ASK_MS));
 }
 
-static void ask_scontrol(int fd, short what, void *arg)
-{
-    static char scontrol[] = "scontrol", plain[] = "-o", show[] = "show",
-                node[] = "node";
-    struct slurm_watts *s = arg;
-    char *argv[] = {scontrol, plain, show, node, s->names, NULL};
-    char **env = companion_environ();
-    struct execution_spec spec = {.argv = argv, .envp = env};
-
-    (void)fd;
-    (void)what;
-    s->len = 0;
-    s->has_any = 0;
-    if (!env
-        || execution_start(&s->scontrol, s->base, &spec, on_scontrol_output,
-                           on_scontrol_end, s, NULL)
-               < 0)
-        wait_ms(s, ASK_MS);
-    free(env);
-}
-
 /* "n0,n1", as there is no list of nodes in the environment of a step's front
  * end; of too many for one argument "ALL".  NULL without memory. */
 static char *names_of(const struct session *session)
@@ -133,6 +112,39 @@ static char *names_of(const struct session *session)
             at += (size_t)snprintf(names + at, len - at, "%s%s", at ? "," : "",
                                    session_node(session, i)->name);
     return names;
+}
+
+/* Those that have come meanwhile, too. */
+static void take_names(struct slurm_watts *s)
+{
+    char *names = names_of(s->session);
+
+    if (!names)
+        return;
+    free(s->names);
+    s->names = names;
+}
+
+static void ask_scontrol(int fd, short what, void *arg)
+{
+    static char scontrol[] = "scontrol", plain[] = "-o", show[] = "show",
+                node[] = "node";
+    struct slurm_watts *s = arg;
+    char *argv[] = {scontrol, plain, show, node, s->names, NULL};
+    char **env = companion_environ();
+    struct execution_spec spec = {.argv = argv, .envp = env};
+
+    (void)fd;
+    (void)what;
+    s->len = 0;
+    s->has_any = 0;
+    take_names(s);
+    if (!env
+        || execution_start(&s->scontrol, s->base, &spec, on_scontrol_output,
+                           on_scontrol_end, s, NULL)
+               < 0)
+        wait_ms(s, ASK_MS);
+    free(env);
 }
 
 struct slurm_watts *slurm_watts_start(struct event_base *base,

@@ -6,10 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define RUN(release, cluster, job, step, time)                                 \
-    "{\"release\":\"" release "\",\"cluster\":\"" cluster "\",\"job\":" job    \
-    ",\"step\":" step ",\"time\":" time                                        \
-    ",\"nodes\":[{\"node\":\"n0\",\"boot_id\":\"b\",\"cpus\":4,"               \
+#define RUN(release, cluster, job, step, time)                                  \
+    "{\"release\":\"" release "\",\"cluster\":\"" cluster "\",\"job\":" job     \
+    ",\"step\":" step ",\"time\":" time                                         \
+    ",\"whole\":true,\"nodes\":[{\"node\":\"n0\",\"boot_id\":\"b\",\"cpus\":4," \
     "\"hardware\":\"h\",\"probe\":{\"C\":1}}]}"
 
 /* Step 2 of job 7, at 1000 s; a result holds for 100 s. */
@@ -62,14 +62,14 @@ static int is_guessed_by(const char *line, const struct node *node)
     int guessed;
 
     node_history_newest(&h, &now, line);
-    guessed = node_history_guess(&h, node, 0, 1) != NULL;
+    guessed = node_history_guess(&h, node) != NULL;
     node_history_clear(&h);
     return guessed;
 }
 
 static void test_guess(void)
 {
-    static const struct node nobody = {.name = "(node 1 of 1)"};
+    const char *name;
     struct node_history h = {NULL, NULL};
     struct node other = n0, small = n0;
 
@@ -85,9 +85,9 @@ static void test_guess(void)
            && !is_guessed_by(RUN("0.9", "c", "7", "1", "950"), &small),
        "nor of another node, or with other CPUs");
     node_history_newest(&h, &now, RUN("0.9", "c", "77", "5", "10"));
-    ok(node_history_guess(&h, &nobody, 0, 1)
-           && !node_history_guess(&h, &nobody, 0, 2)
-           && !node_history_guess(&h, &nobody, 1, 1),
+    ok(node_history_rank(&h, 0, 1, &name) && strcmp(name, "n0") == 0
+           && !node_history_rank(&h, 0, 2, &name)
+           && !node_history_rank(&h, 1, 1, &name),
        "one that is not here yet is known by its rank among as many");
     node_history_clear(&h);
 }
@@ -135,7 +135,7 @@ static int keep(uint32_t step, double value)
 
     key.step = step;
     key.now_s = 980;
-    return node_history_append(&key, nodes);
+    return node_history_append(&key, nodes, 1);
 }
 
 /* What is kept of n0, 0: nothing. */

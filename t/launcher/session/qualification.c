@@ -375,12 +375,11 @@ static void test_again(void)
     qualification_clear(&q);
 }
 
-static json_t *guess(void *arg, const struct node *node, size_t rank, size_t n)
+static json_t *guess(void *arg, const struct session *s, size_t node)
 {
     const char *hardware;
 
-    (void)rank, (void)n;
-    return know(arg, node, &hardware);
+    return know(arg, session_node(s, node), &hardware);
 }
 
 static void test_go_on(void)
