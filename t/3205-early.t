@@ -45,7 +45,7 @@ is_there() { test -n "$(ours evenstep-agent "$1")"; }
 # fresh: no command is known, but what the nodes are.
 fresh() { rm -rf come go started state && mkdir -p state/evenstep && cp nodes state/evenstep/; }
 nothing_left() { wait_for 60 no_agents && wait_for 60 no_jobs; }
-top_shows() { on_ctl evenstep top --once >top && grep -E "$1" top; }
+top_shows() { on_ctl evenstep top --once >shown && grep -E "$1" shown; }
 has_begun() { test -e started && grep -qx "$1" started; }
 seq 0 399 >want
 
