@@ -32,7 +32,9 @@ int es_no_memory(struct es_error *err)
 
 int es_no_space(struct es_error *err)
 {
-    return es_fail(err, ES_WORK, "free some space", "cannot write");
+    return es_fail(err, ES_WORK,
+                   errno == EPIPE ? "its reader has gone" : "free some space",
+                   "cannot write");
 }
 
 const char *es_mend_file(int error)

@@ -31,7 +31,8 @@ int es_fail(struct es_error *err,
             ...) __attribute__((format(printf, 4, 5)));
 /* Likewise: "out of memory", of the kind ES_ENV. */
 int es_no_memory(struct es_error *err);
-/* Likewise: what was written cannot be kept, of the kind ES_WORK. */
+/* Likewise: what was written cannot be kept, or by errno nobody reads it, of the
+ * kind ES_WORK. */
 int es_no_space(struct es_error *err);
 
 /* How to mend that a file of the user's cannot be written, by errno. */

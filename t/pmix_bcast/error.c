@@ -28,10 +28,14 @@ static void test_common(void)
     ok(err.kind == ES_ENV && strcmp(err.what, "out of memory") == 0
            && strcmp(err.mend, "free some memory") == 0,
        "and so it is said");
+    errno = ENOSPC;
     is_int(es_no_space(&err), -1, "without space: -1");
     ok(err.kind == ES_WORK && strcmp(err.what, "cannot write") == 0
            && strcmp(err.mend, "free some space") == 0,
        "and so it is said");
+    errno = EPIPE;
+    is_int(es_no_space(&err), -1, "where nobody reads any more, likewise");
+    is_str(err.mend, "its reader has gone", "and that is said");
 }
 
 static void test_files(void)
