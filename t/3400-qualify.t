@@ -99,11 +99,11 @@ test_expect_success 'the next run of a job measures nothing again, but what it i
 	for n in 1 2; do jq -cs ".[] | select(.report.nodes) | [.report.nodes[] | .node, .JL]" report.$n; done | uniq | wc -l | grep -x 1
 '
 test_expect_success 'the next job does' '
-	in_job -N4 env XDG_STATE_HOME="$PWD/of-runs" evenstep run --range 0:4 --report report.6 -- true && known 6 | grep -xF "[false]"
+	in_job -N4 env XDG_STATE_HOME="$PWD/of-runs" evenstep run --pieces 1 --range 0:4 --report report.6 -- true && known 6 | grep -xF "[false]"
 '
 test_expect_success 'agents that stay are those of the same step: what they have measured holds, too' '
 	{ cat own.conf && echo "agents { linger = 60 }"; } >stay.conf &&
-	printf "for n in 7 8; do evenstep run --range 0:4 --report report.\$n -- true; done\n" >stay.sh && cat stay.sh &&
+	printf "for n in 7 8; do evenstep run --pieces 1 --range 0:4 --report report.\$n -- true; done\n" >stay.sh && cat stay.sh &&
 	EVENSTEP_CONF=$PWD/stay.conf in_job -N4 env XDG_STATE_HOME="$PWD/of-runs" sh stay.sh >got &&
 	for n in 7 8; do jq -s ".[0].report.step" report.$n; done | grep -v null | uniq | wc -l | grep -x 1 &&
 	known 7 | grep -xF "[false]" && known 8 | grep -xF "[true]"
@@ -112,7 +112,7 @@ test_expect_success 'agents that stay are those of the same step: what they have
 test_expect_success 'srun --evenstep: what a step has measured where the cache has nothing holds for the next steps and runs of the job' '
 	echo "probe { cache = \"$PWD/none\" }" >none.conf && cat >steps.sh <<-\END && mkdir of-steps &&
 	step() { srun -N4 --evenstep "$@" true && wc -l <"$XDG_STATE_HOME/evenstep/nodes"; }
-	step && step && step --evenstep-probe=fresh && step && evenstep run --range 0:4 --report report.9 -- true
+	step && step && step --evenstep-probe=fresh && step && evenstep run --pieces 1 --range 0:4 --report report.9 -- true
 	END
 	EVENSTEP_CONF=$PWD/none.conf in_job -N4 env XDG_STATE_HOME="$PWD/of-steps" sh steps.sh >got 2>err; cat err &&
 	known 9 >>got && printf "%s\n" 1 1 2 2 "[true]" >want && test_cmp want got

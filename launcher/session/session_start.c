@@ -552,9 +552,10 @@ int session_start(struct session *s,
     if (!s->is_local && s->ports.high == 0
         && companion_ports(s->base, &s->ports, err) < 0)
         return -1;
-    s->early = setup->early && !setup->place.srun_args && s->seats == 0
-               && s->wanted > 0 && s->wanted <= EARLY_MOST;
     prepare_linger(s, setup);
+    /* Agents that are to stay must all have come. */
+    s->early = setup->early && !s->linger_s && !setup->place.srun_args
+               && s->seats == 0 && s->wanted > 0 && s->wanted <= EARLY_MOST;
     if (open_listener(s, err) < 0 || open_launch(s, setup, err) < 0)
         return -1;
     return recall_agents(s) ? 0 : start_agents(s, err);

@@ -130,7 +130,7 @@ static void ask_scontrol(int fd, short what, void *arg)
     static char scontrol[] = "scontrol", plain[] = "-o", show[] = "show",
                 node[] = "node";
     struct slurm_watts *s = arg;
-    char *argv[] = {scontrol, plain, show, node, s->names, NULL};
+    char *argv[] = {scontrol, plain, show, node, NULL, NULL};
     char **env = companion_environ();
     struct execution_spec spec = {.argv = argv, .envp = env};
 
@@ -139,6 +139,7 @@ static void ask_scontrol(int fd, short what, void *arg)
     s->len = 0;
     s->has_any = 0;
     take_names(s);
+    argv[4] = s->names;
     if (!env
         || execution_start(&s->scontrol, s->base, &spec, on_scontrol_output,
                            on_scontrol_end, s, NULL)
