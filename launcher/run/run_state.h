@@ -7,7 +7,8 @@
  *   run_nodes.c    nodes come, are measured, are lost, return, leave
  *   run_answers.c  what they say
  *   run_failures.c what is done when commands fail
- *   run_early.c    it begins before all nodes are measured
+ *   run_early.c    it begins before all nodes are here and measured
+ *   run_known.c    what is known of the nodes is told and kept
  *   run_join.c     nodes join it
  *   run_looks.c    what is done now and then
  *   run_limit.c    it ends before its work does
