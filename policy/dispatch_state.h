@@ -3,6 +3,7 @@
  * dispatch_state.h - what the files of the dispatcher share; for them alone.
  *
  *   dispatch_frames.c  its life, its frames, what happens, how it stands
+ *   dispatch_cut.c     how a frame is cut
  *   dispatch_pieces.c  one piece, and who may have one
  *   dispatch_feed.c    who gets what next
  *   dispatch_beside.c  frames side by side
@@ -105,6 +106,8 @@ void dispatch_copy_out(struct dispatch *d,
                        double now);
 /* A node that has nothing, and finds nothing but what waits at others. */
 int dispatch_is_idle(const struct dispatch *d, size_t node);
+/* A frame that is all in the pool: who begins with what of it. */
+void dispatch_cut(struct dispatch *d);
 /* Find out anew who gets how much; if only nodes without a load are left,
  * these.  What waits at one that gets nothing is for the others. */
 void dispatch_weigh(struct dispatch *d);
