@@ -26,6 +26,8 @@
 #ifndef POLICY_COST_H
 #define POLICY_COST_H
 
+#include "policy/density.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -49,6 +51,13 @@ struct cost_run {
     double beside;  /* seconds of these for which its node had two at work */
 };
 
+/* How dear the units of a frame are, as one run tells it to the next. */
+struct cost_profile {
+    double units; /* of the frame; 0: it is not known */
+    size_t n;     /* of what its pieces said */
+    struct density_seen seen[DENSITY_EXPECTED];
+};
+
 struct cost;
 
 /* nodes >= 1.  group: one a node, < nodes: those of one group learn from each
@@ -61,6 +70,11 @@ void cost_destroy(struct cost *c); /* NULL is allowed */
 void cost_expect_speeds(struct cost *c, const double speed[]);
 /* ... and the terms and the noise (relative) of the command's runs before. */
 void cost_expect(struct cost *c, const struct cost_terms *terms, double noise);
+/* ... and their profile, which counts if it is of a frame of as many units as the
+ * first one of this run. */
+void cost_expect_profile(struct cost *c, const struct cost_profile *profile);
+/* A frame of so many units begins. */
+void cost_begin(struct cost *c, double units);
 /* A node is another than before: what it did is forgotten. */
 void cost_forget(struct cost *c, size_t node);
 
@@ -88,6 +102,8 @@ uint64_t cost_pieces(const struct cost *c);
 /* Is anything known: from pieces, or from runs before? */
 int cost_is_known(const struct cost *c);
 struct cost_terms cost_terms(const struct cost *c);
+/* Its units are 0 if all units are alike, as far as is known. */
+struct cost_profile cost_profile(const struct cost *c);
 double cost_speed(const struct cost *c, size_t node);
 /* Standard deviation of a piece's seconds, relative. */
 double cost_noise(const struct cost *c);

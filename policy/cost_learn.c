@@ -240,7 +240,9 @@ static void fit_noise(struct cost *c)
 /* --- the density ---------------------------------------------------------- */
 
 /* What a piece says of it, by the terms and speeds as they are. */
-static void see_piece(struct cost *c, size_t node, const struct cost_piece *p)
+static struct density_seen seen_by(const struct cost *c,
+                                   size_t node,
+                                   const struct cost_piece *p)
 {
     double speed = cost_speed_now(c, node), whole = p->part.units;
     double each = c->now.term[COST_EACH] * whole / speed;
@@ -249,8 +251,10 @@ static void see_piece(struct cost *c, size_t node, const struct cost_piece *p)
     double off = fabs(p->seconds - start - each * p->work / whole) / noise;
 
     noise *= fmax(1, off / OFF_MOST) / sqrt(p->weight);
-    density_see(c->density, p->part.begin, p->part.end,
-                (p->seconds - start) / each, noise / each);
+    return (struct density_seen){.begin = p->part.begin,
+                                 .end = p->part.end,
+                                 .mean = (p->seconds - start) / each,
+                                 .deviation = noise / each};
 }
 
 /* A density whose mean was off makes all units dearer or cheaper, and nothing
@@ -264,12 +268,36 @@ static void fit_density(struct cost *c)
         pieces += node[i].n;
     density_forget(c->density, pieces);
     for (size_t i = 0; i < c->problem.nodes; i++)
-        for (size_t k = 0; k < node[i].n; k++)
-            see_piece(c, i, &node[i].piece[k]);
+        for (size_t k = 0; k < node[i].n; k++) {
+            struct density_seen seen = seen_by(c, i, &node[i].piece[k]);
+
+            density_see(c->density, &seen);
+        }
     c->now.term[COST_EACH] *= density_fit(c->density);
     for (size_t i = 0; i < c->problem.nodes; i++)
         for (size_t k = 0; k < node[i].n; k++)
             node[i].piece[k].work = cost_work(c, &node[i].piece[k].part);
+}
+
+/* Of so many pieces as there is room for, and then of runs before. */
+struct cost_profile cost_profile(const struct cost *c)
+{
+    const struct cost_node *node = c->problem.node;
+    struct cost_profile profile = {.units = c->units};
+    size_t pieces = 0, at = 0, stride;
+
+    if (density_is_flat(c->density))
+        return (struct cost_profile){.units = 0};
+    for (size_t i = 0; i < c->problem.nodes; i++)
+        pieces += node[i].n;
+    stride = pieces / (DENSITY_EXPECTED + 1) + 1;
+    for (size_t i = 0; i < c->problem.nodes; i++)
+        for (size_t k = 0; k < node[i].n; k++)
+            if (at++ % stride == 0)
+                profile.seen[profile.n++] = seen_by(c, i, &node[i].piece[k]);
+    for (size_t i = 0; i < c->expected.n && profile.n < DENSITY_EXPECTED; i++)
+        profile.seen[profile.n++] = c->expected.seen[i];
+    return profile;
 }
 
 /* --- CPU time ------------------------------------------------------------- */

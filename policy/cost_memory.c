@@ -10,6 +10,8 @@
 
 /* How far terms of runs before may be off. */
 #define RUNS_LOOSE 0.3
+/* And each part of their profile, relative. */
+#define PROFILE_LOOSE 0.1
 
 /* --- making one ----------------------------------------------------------- */
 
@@ -216,6 +218,34 @@ void cost_expect(struct cost *c, const struct cost_terms *terms, double noise)
         c->noise_before = fmin(fmax(noise, NOISE_LEAST), NOISE_MOST);
     c->noise = c->noise_before;
     c->is_known = 1;
+}
+
+/* Pieces that are back say more. */
+static void take_profile(struct cost *c)
+{
+    struct cost_profile *p = &c->expected;
+
+    if (c->is_fitted || !(c->units > 0) || p->units < c->units
+        || p->units > c->units)
+        return;
+    density_expect(c->density, p->seen, p->n);
+}
+
+void cost_expect_profile(struct cost *c, const struct cost_profile *profile)
+{
+    c->expected = *profile;
+    for (size_t i = 0; i < profile->n; i++)
+        c->expected.seen[i].deviation = hypot(
+            profile->seen[i].deviation, PROFILE_LOOSE * profile->seen[i].mean);
+    take_profile(c);
+}
+
+void cost_begin(struct cost *c, double units)
+{
+    if (c->units > 0)
+        return;
+    c->units = units;
+    take_profile(c);
 }
 
 void cost_forget(struct cost *c, size_t node)

@@ -12,7 +12,6 @@
 
 #include "policy/cost.h"
 #include "policy/cost_fit.h"
-#include "policy/density.h"
 
 #include <math.h>
 
@@ -40,6 +39,8 @@ struct cost {
     size_t *order, *first, *group; /* group: one a node */
     struct cost_guess now, trial, best, before;
     struct density *density;
+    struct cost_profile expected;
+    double units; /* of the first frame; 0: there was none */
     struct {
         double term[COST_TERMS], misfit;
     } rival[COST_RIVALS]; /* terms by which the pieces may be as well */

@@ -16,16 +16,22 @@
 #define RATE_MOST  30
 /* Of a unit to the mean one. */
 #define CELL_LEAST 0.02
+/* Deviations that are told are as sure as from so many pieces; and those that are
+ * found are half of them at least. */
+#define SURE       4
+#define LEFT_LEAST 0.25
 
 struct density {
     int bins;
     double cell[BINS], before[BINS + 1];
     /* sums of the covariance of cells, of those before both */
     double shared[BINS + 1][BINS + 1];
-    double rate;
+    double rate, left; /* left: what the density leaves of squares */
+    struct density_seen expected[DENSITY_EXPECTED]; /* by runs before */
+    size_t n_expected;
     /* what was seen, in bins of its own */
     int n;
-    double seen[BINS][BINS], right[BINS], squares, weights, means;
+    double seen[BINS][BINS], right[BINS], squares, weights, means, pieces;
     /* workspace: the factor of Q, and a solution */
     double factor[BINS][BINS], found[BINS];
 };
@@ -73,6 +79,7 @@ double density_before(const struct density *d, double place)
 
 void density_forget(struct density *d, size_t pieces)
 {
+    pieces += d->n_expected;
     d->n = BINS;
     if (pieces < BINS / BINS_PER_PIECE)
         d->n = (int)pieces * BINS_PER_PIECE;
@@ -81,13 +88,15 @@ void density_forget(struct density *d, size_t pieces)
     for (int b = 0; b < d->n; b++)
         memset(d->seen[b], 0, (size_t)d->n * sizeof d->seen[b][0]);
     memset(d->right, 0, sizeof d->right);
-    d->squares = d->weights = d->means = 0;
+    d->squares = d->weights = d->means = d->pieces = 0;
+    for (size_t i = 0; i < d->n_expected; i++)
+        density_see(d, &d->expected[i]);
 }
 
-void density_see(
-    struct density *d, double begin, double end, double mean, double deviation)
+void density_see(struct density *d, const struct density_seen *seen)
 {
-    double weight = 1 / (deviation * deviation), part[BINS];
+    double weight = 1 / (seen->deviation * seen->deviation), part[BINS];
+    double begin = seen->begin, end = seen->end, mean = seen->mean;
     int from = (int)(begin * d->n), to = (int)ceil(end * d->n);
 
     if (!(begin >= 0) || !(end > begin) || !(end <= 1) || !isfinite(mean)
@@ -104,6 +113,7 @@ void density_see(
     d->squares += weight * mean * mean;
     d->weights += weight;
     d->means += weight * mean;
+    d->pieces++;
 }
 
 /* --- what follows --------------------------------------------------------- */
@@ -159,7 +169,8 @@ static double unlikeliness(struct density *d, double rate)
 {
     double log_det = factorise(d, rate);
 
-    return d->squares - solve(d, d->right, d->found) + log_det
+    d->left = fmax(d->squares - solve(d, d->right, d->found), 0);
+    return (d->pieces + SURE) * log(fmax(d->left, LEFT_LEAST * d->pieces) + SURE) + log_det
            + 2 * (d->n - 1) * log(rate);
 }
 
@@ -248,4 +259,18 @@ double density_fit(struct density *d)
     set_shared(d, mean);
     set_cells(d, d->n, d->found);
     return mean;
+}
+
+/* --- from run to run ------------------------------------------------------ */
+
+void density_expect(struct density *d,
+                    const struct density_seen seen[],
+                    size_t n)
+{
+    d->n_expected = n;
+    if (n == 0)
+        return;
+    memcpy(d->expected, seen, n * sizeof *seen);
+    density_forget(d, 0);
+    (void)density_fit(d);
 }

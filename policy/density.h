@@ -15,8 +15,12 @@
  *
  *   Q = sum a a' / s^2 + (B / rate^2) D'D        a: a piece's part of each bin
  *   density = Q^-1 sum a y / s^2                 D: differences of neighbours
- *   -2 log likelihood = sum y^2 / s^2 - density' Q density + log |Q|
+ *   left = sum y^2 / s^2 - density' Q density
+ *   -2 log likelihood = (n + 4) log(max(left, n / 4) + 4) + log |Q|
  *                       + (B - 1) log rate^2 + const
+ *
+ * as how far all n pieces may be off, s, is itself known only as well as from four of
+ * them: what was taken for noise may be the profile.
  *
  * Its covariance is Q^-1, of which what is known of the mean is taken off.
  *
@@ -27,7 +31,16 @@
 
 #include <stddef.h>
 
+#define DENSITY_EXPECTED 32
+
 struct density;
+
+/* What a piece says. */
+struct density_seen {
+    double begin, end; /* where in the frame: 0 <= begin < end <= 1 */
+    double mean;       /* of the density over it, against about 1 */
+    double deviation;  /* how far that may be off, > 0 */
+};
 
 /* Flat.  NULL if memory ran out. */
 struct density *density_create(void);
@@ -40,13 +53,17 @@ double density_before(const struct density *d, double place);
  * seen and that the whole has a mean of 1.  0 while the density is flat.  O(1). */
 double density_deviation(const struct density *d, double begin, double end);
 
+/* What runs before have seen, DENSITY_EXPECTED at most: it is believed at once, and
+ * stays among what was seen.  n = 0: it does so no longer. */
+void density_expect(struct density *d,
+                    const struct density_seen seen[],
+                    size_t n);
+
 /* Learn: what was seen, about so many pieces, one after the other, and then what
  * follows from it.
- * mean: of the density over begin to end (0 <= begin < end <= 1), against about
- * 1; deviation: how far that may be off.  Anything else is passed over. */
+ * Anything but what is said above is passed over. */
 void density_forget(struct density *d, size_t pieces);
-void density_see(
-    struct density *d, double begin, double end, double mean, double deviation);
+void density_see(struct density *d, const struct density_seen *seen);
 /* Returns the mean of what was seen, by which all is scaled to 1; 1 if nothing
  * was.  O(bins^3): a millisecond where pieces are many. */
 double density_fit(struct density *d);

@@ -85,6 +85,34 @@ static int take_number(double *value, const json_t *json, const char *name)
                                                                           : -1;
 }
 
+/* 0, or -1 if it is none that can be. */
+static int take_seen(struct density_seen *seen, const json_t *json)
+{
+    seen->begin = json_number_value(json_array_get(json, 0));
+    seen->end = json_number_value(json_array_get(json, 1));
+    seen->mean = json_number_value(json_array_get(json, 2));
+    seen->deviation = json_number_value(json_array_get(json, 3));
+    return seen->begin >= 0 && seen->end > seen->begin && seen->end <= 1
+                   && seen->mean >= 0 && seen->mean <= NUMBER_MOST
+                   && seen->deviation > 0 && seen->deviation <= NUMBER_MOST
+               ? 0
+               : -1;
+}
+
+static void take_profile(struct cost_profile *p, const json_t *json)
+{
+    const json_t *values = json_object_get(json, "seen");
+    size_t n = json_array_size(values);
+
+    if (n > DENSITY_EXPECTED || take_number(&p->units, json, "units") < 0)
+        n = 0;
+    while (p->n < n
+           && take_seen(&p->seen[p->n], json_array_get(values, p->n)) == 0)
+        p->n++;
+    if (p->n < n || n == 0)
+        *p = (struct cost_profile){.units = 0};
+}
+
 void cost_history_line(struct cost_record *best,
                        const struct cost_key *key,
                        const char *line)
@@ -99,6 +127,8 @@ void cost_history_line(struct cost_record *best,
         && take_number(&r.noise, json, "noise") == 0 && r.terms.each > 0) {
         if (take_number(&r.speed, json, "speed") < 0)
             r.speed = 0;
+        if (r.match == COST_SAME_LINE)
+            take_profile(&r.profile, json);
         *best = r;
     }
     json_decref(json);
@@ -138,6 +168,21 @@ struct cost_terms cost_record_terms(const struct cost_record *r, double speed)
 
 /* --- out ------------------------------------------------------------------ */
 
+/* Without memory it is none: the next run knows less. */
+static void pack_profile(json_t *json, const struct cost_profile *p)
+{
+    json_t *values = p->n > 0 ? json_array() : NULL;
+
+    if (!values)
+        return;
+    for (size_t i = 0; i < p->n; i++)
+        (void)json_array_append_new(
+            values, json_pack("[f, f, f, f]", p->seen[i].begin, p->seen[i].end,
+                              p->seen[i].mean, p->seen[i].deviation));
+    (void)json_object_set_new(json, "units", json_real(p->units));
+    (void)json_object_set_new(json, "seen", values);
+}
+
 int cost_history_append(const struct cost_key *key, const struct cost_record *r)
 {
     json_t *json =
@@ -146,5 +191,6 @@ int cost_history_append(const struct cost_key *key, const struct cost_record *r)
                   r->terms.wait, "burn", r->terms.burn, "each", r->terms.each,
                   "noise", r->noise, "speed", r->speed);
 
+    pack_profile(json, &r->profile);
     return history_file_append_json(FILE_NAME, json, COST_HISTORY_BYTES_MOST);
 }

@@ -16,6 +16,10 @@
  * file (`sh -c ...`) is known by its line alone, as a shell tells nothing of
  * what it runs.
  *
+ * Where units are not alike, along a frame of `units`, `seen` is what pieces said of
+ * that (density.h: begin, end, mean and deviation of each).  It counts for a run of
+ * the same line with frames of as many units.
+ *
  * speed is what the run's nodes measured of their CPUs, as a mean, 0 if they
  * did not: nodes that are faster burn less time.
  *
@@ -27,7 +31,7 @@
 
 #include "policy/cost.h"
 
-#define COST_HISTORY_BYTES_MOST (1u << 18) /* over a thousand runs */
+#define COST_HISTORY_BYTES_MOST (1u << 20) /* of hundreds of runs */
 
 /* Which command it is. */
 struct cost_key {
@@ -44,6 +48,7 @@ struct cost_record {
     struct cost_terms terms;
     double noise;
     double speed; /* of the nodes' CPUs, in any one unit; 0: not known */
+    struct cost_profile profile; /* of the same line only */
 };
 
 /* argv: the command, NULL after its last. */

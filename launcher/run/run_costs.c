@@ -37,6 +37,7 @@ static void expect(struct run *r, size_t type)
         return;
     terms = cost_record_terms(before, mean_speed(r));
     cost_expect(cost, &terms, before->noise);
+    cost_expect_profile(cost, &before->profile);
 }
 
 static void tell_report(struct run *r)
@@ -72,7 +73,8 @@ static void keep(const struct run *r, size_t type)
     const struct cost *cost = distribution_cost_of(r->distribution, type);
     struct cost_record record = {.terms = cost_terms(cost),
                                  .noise = cost_noise(cost),
-                                 .speed = mean_speed(r)};
+                                 .speed = mean_speed(r),
+                                 .profile = cost_profile(cost)};
     struct cost_key key;
 
     if (cost_pieces(cost) < PIECES_LEAST)

@@ -587,6 +587,73 @@ static void test_split(void)
     cost_destroy(c);
 }
 
+/* A frame of four pieces a node, of which units of the first half take `dear` times
+ * as long. */
+static void steep(struct cost *c, double dear)
+{
+    cost_begin(c, 1600);
+    for (int k = 0; k < 16; k++) {
+        int node = k % NODES, turn = k / NODES, half = (node + turn) % 2;
+        double begin = (8 * half + 2 * node + turn / 2) / 16.0;
+
+        cost_add(c, (size_t)node,
+                 &(struct cost_part){100, begin, begin + 1 / 16.0},
+                 &(struct cost_run){.seconds = half == 0 ? dear : 1});
+    }
+    cost_fit(c);
+}
+
+/* The part of a new run's work that its first half is taken to be, in frames of so
+ * many units. */
+static double half_of(struct cost *c,
+                      const struct cost_profile *p,
+                      double units)
+{
+    double speed[NODES] = {1, 1}, part[NODES];
+
+    cost_expect(c, &(struct cost_terms){.each = 0.01}, 0.02);
+    cost_expect_profile(c, p);
+    cost_begin(c, units);
+    cost_split(c, speed, part);
+    return part[0];
+}
+
+static void test_profile(void)
+{
+    struct cost *first = cost_create(NODES, NULL);
+    struct cost *next = cost_create(NODES, NULL);
+    struct cost *other = cost_create(NODES, NULL);
+    struct cost *change = cost_create(NODES, NULL);
+    struct cost_profile p = cost_profile(first), again;
+    double speed[NODES] = {1, 1}, part[NODES];
+
+    is_near(p.units, 0, 0, "of nothing there is no profile");
+    steep(first, 3);
+    p = cost_profile(first);
+    is_near(p.units, 1600, 0, "it is of frames of so many units");
+    is_int((intmax_t)p.n, 16, "by all pieces");
+    is_near(half_of(next, &p, 1600), 0.75, 0.03, "the next run knows it");
+    again = cost_profile(next);
+    ok(again.n == 16 && again.seen[3].deviation > p.seen[3].deviation,
+       "one without a piece passes it on, less sure");
+    is_near(half_of(other, &p, 1601), 0.5, 0, "but not in frames of others");
+    half_of(change, &p, 1600);
+    for (int f = 0; f < 2; f++)
+        steep(change, 0.5);
+    cost_split(change, speed, part);
+    is_near(part[0], 1 / 3.0, 0.05, "pieces that say otherwise count for more");
+    for (int f = 0; f < 40; f++)
+        steep(first, 3);
+    p = cost_profile(first);
+    ok(p.n > DENSITY_EXPECTED / 2 && p.n <= DENSITY_EXPECTED
+           && p.seen[p.n - 1].end > p.seen[p.n - 1].begin,
+       "of many pieces as many as there is room for (%zu)", p.n);
+    cost_destroy(first);
+    cost_destroy(next);
+    cost_destroy(other);
+    cost_destroy(change);
+}
+
 /* Units cost what nobody can guess, in a command of which nothing is known: by
  * wall time a piece of dear ones may as well have a long start.  How far the told
  * wait is off. */
@@ -741,6 +808,7 @@ int main(void)
     test_anything();
     test_many();
     test_split();
+    test_profile();
     test_cpu();
     test_cpu_halved();
     test_beside();

@@ -27,6 +27,14 @@ static double flat(double x)
     return x;
 }
 
+static void tell(
+    struct density *d, double begin, double end, double mean, double deviation)
+{
+    const struct density_seen seen = {begin, end, mean, deviation};
+
+    density_see(d, &seen);
+}
+
 /* Frames of pieces of unlike sizes, seen with some noise. */
 static void see(struct density *d,
                 double (*work)(double),
@@ -43,8 +51,8 @@ static void see(struct density *d,
             double to = i == PIECES - 1 ? 1 : at + share;
             double mean = (work(to) - work(at)) / (to - at);
 
-            density_see(d, at, to, mean * (1 + noise * random_normal(r)),
-                        fmax(noise, 0.01) * mean);
+            tell(d, at, to, mean * (1 + noise * random_normal(r)),
+                 fmax(noise, 0.01) * mean);
             at = to;
         }
     }
@@ -125,7 +133,7 @@ static void test_change(void)
     (void)density_fit(d);
     ok(off(d, flat) < 0.01, "what was forgotten is forgotten");
     density_forget(d, PIECES * 3);
-    density_see(d, 0, 1, 3, 0.1);
+    tell(d, 0, 1, 3, 0.1);
     is_near(density_fit(d), 3, 0.1, "a mean of 3 is told");
     ok(off(d, flat) < 1e-6, "and one piece of all tells nothing else");
     density_destroy(d);
@@ -181,11 +189,11 @@ static double deviations_off(double rate, double begin, double end, int runs)
         draw_walk(rate, &r);
         density_forget(d, 36);
         for (int k = 0; k < 36; k++)
-            density_see(d, k / 48.0, (k + 1) / 48.0,
-                        mean_over(walked, k / 48.0, (k + 1) / 48.0)
-                            + 0.02 * random_normal(&r),
-                        0.02);
-        density_see(d, 0, 1, 1, 0.01);
+            tell(d, k / 48.0, (k + 1) / 48.0,
+                 mean_over(walked, k / 48.0, (k + 1) / 48.0)
+                     + 0.02 * random_normal(&r),
+                 0.02);
+        tell(d, 0, 1, 1, 0.01);
         (void)density_fit(d);
         told =
             (density_before(d, end) - density_before(d, begin)) / (end - begin);
@@ -205,7 +213,7 @@ static void test_deviation(void)
     ok(density_deviation(d, 0.2, 0.4) <= 0, "flat, as far as is known: none");
     density_forget(d, 20);
     for (int k = 0; k < 10; k++)
-        density_see(d, k / 20.0, (k + 1) / 20.0, k % 4 < 2 ? 0.5 : 1.5, 0.02);
+        tell(d, k / 20.0, (k + 1) / 20.0, k % 4 < 2 ? 0.5 : 1.5, 0.02);
     (void)density_fit(d);
     seen = density_deviation(d, 0.2, 0.4);
     after = density_deviation(d, 0.6, 0.8);
@@ -223,28 +231,57 @@ static void test_deviation(void)
             "and so is what was seen");
 }
 
+/* What was seen in one run is expected in the next. */
+static void test_expected(void)
+{
+    struct density_seen seen[10];
+    struct density *d = create();
+
+    for (int k = 0; k < 10; k++)
+        seen[k] = (struct density_seen){
+            k / 10.0, (k + 1) / 10.0, mean_over(step, k / 10.0, (k + 1) / 10.0),
+            0.1};
+    density_expect(d, seen, 10);
+    ok(!density_is_flat(d) && off(d, step) < 0.03,
+       "it is believed before any piece is back (%.4f off)", off(d, step));
+    density_forget(d, 1);
+    tell(d, 0, 1, 1, 0.01);
+    (void)density_fit(d);
+    ok(off(d, step) < 0.03, "and beside a piece that tells nothing");
+    see(d, flat, 3, 0.01, &(struct rng){0});
+    (void)density_fit(d);
+    ok(off(d, flat) < 0.05, "pieces that say otherwise count for more (%.4f)",
+       off(d, flat));
+    density_expect(d, NULL, 0);
+    see(d, flat, 3, 0.01, &(struct rng){0});
+    (void)density_fit(d);
+    ok(off(d, flat) < 0.01, "what is expected no longer is forgotten (%.4f)",
+       off(d, flat));
+    density_destroy(d);
+}
+
 static void test_nonsense(void)
 {
     struct density *d = create();
 
     is_near(density_fit(d), 1, 1e-12, "nothing was seen");
     ok(density_is_flat(d), "so there is no profile");
-    density_see(d, 0.5, 0.5, 1, 0.1);
-    density_see(d, -0.1, 0.5, 1, 0.1);
-    density_see(d, 0.5, 1.1, 1, 0.1);
-    density_see(d, 0.6, 0.5, 1, 0.1);
-    density_see(d, 0, 1, (double)NAN, 0.1);
-    density_see(d, 0, 1, (double)INFINITY, 0.1);
-    density_see(d, 0, 1, 1, 0);
-    density_see(d, 0, 1, 1, (double)NAN);
-    density_see(d, (double)NAN, 1, 1, 0.1);
+    tell(d, 0.5, 0.5, 1, 0.1);
+    tell(d, -0.1, 0.5, 1, 0.1);
+    tell(d, 0.5, 1.1, 1, 0.1);
+    tell(d, 0.6, 0.5, 1, 0.1);
+    tell(d, 0, 1, (double)NAN, 0.1);
+    tell(d, 0, 1, (double)INFINITY, 0.1);
+    tell(d, 0, 1, 1, 0);
+    tell(d, 0, 1, 1, (double)NAN);
+    tell(d, (double)NAN, 1, 1, 0.1);
     is_near(density_fit(d), 1, 1e-12, "what makes no sense is passed over");
     ok(ascends(d) && off(d, flat) < 1e-9, "and leaves it flat");
-    density_see(d, 0, 0.1, 1e6, 1e-3);
-    density_see(d, 0.1, 1, 1e-6, 1e-3);
+    tell(d, 0, 0.1, 1e6, 1e-3);
+    tell(d, 0.1, 1, 1e-6, 1e-3);
     (void)density_fit(d);
     ok(ascends(d), "whatever was seen, every unit is some work");
-    density_see(d, 0.2, 0.3, -5, 1e-3);
+    tell(d, 0.2, 0.3, -5, 1e-3);
     (void)density_fit(d);
     ok(ascends(d), "even if it was said to be less than none");
     density_destroy(d);
@@ -256,6 +293,7 @@ int main(void)
     test_profiles();
     test_change();
     test_deviation();
+    test_expected();
     test_nonsense();
     return done();
 }

@@ -74,6 +74,47 @@ static void test_lines(void)
     }
 }
 
+#define LINE  "{\"line\":\"0123456789abcdef\",\"units\":360,\"seen\":"
+#define PIECE "[0.25,0.5,1.5,0.1]"
+
+static const struct {
+    const char *what, *line;
+    size_t n;
+} profiles[] = {
+    {"a profile", LINE "[[0,0.25,0.5,0.1]," PIECE "]," GOOD, 2},
+    {"one of the same program only",
+     "{\"command\":\"python3\",\"file\":\"a.py\",\"line\":\"1\","
+     "\"units\":360,\"seen\":[" PIECE "]," GOOD,
+     0},
+    {"no pieces", LINE "[]," GOOD, 0},
+    {"no list", LINE "1," GOOD, 0},
+    {"a piece that is none", LINE "[" PIECE ",7]," GOOD, 0},
+    {"one that ends before it begins", LINE "[[0.5,0.25,1,0.1]]," GOOD, 0},
+    {"one outside of the frame", LINE "[[0.5,1.25,1,0.1]]," GOOD, 0},
+    {"one that is all too sure", LINE "[[0,1,1,0]]," GOOD, 0},
+    {"no units", "{\"line\":\"0123456789abcdef\",\"seen\":[" PIECE "]," GOOD,
+     0},
+    {"more than there is room for",
+     LINE "[" PIECE "," PIECE "," PIECE "," PIECE "," PIECE "," PIECE "," PIECE
+          "," PIECE "," PIECE "," PIECE "," PIECE "," PIECE "," PIECE "," PIECE
+          "," PIECE "," PIECE "," PIECE "," PIECE "," PIECE "," PIECE "," PIECE
+          "," PIECE "," PIECE "," PIECE "," PIECE "," PIECE "," PIECE "," PIECE
+          "," PIECE "," PIECE "," PIECE "," PIECE "," PIECE "]," GOOD,
+     0},
+};
+
+static void test_profiles(void)
+{
+    for (size_t i = 0; i < sizeof profiles / sizeof profiles[0]; i++) {
+        struct cost_record r = {.match = COST_STRANGER};
+
+        cost_history_line(&r, &python, profiles[i].line);
+        ok(r.match != COST_STRANGER && r.profile.n == profiles[i].n
+               && (r.profile.units > 0) == (profiles[i].n > 0),
+           "%s", profiles[i].what);
+    }
+}
+
 static int is_same(const struct cost_key *a, const struct cost_key *b)
 {
     return strcmp(a->line, b->line) == 0;
@@ -135,7 +176,10 @@ static void test_keys(void)
 static void append(const struct cost_key *key, double wait)
 {
     const struct cost_record r = {
-        .terms = {.wait = wait, .each = 1}, .noise = 0.1, .speed = 20};
+        .terms = {.wait = wait, .each = 1},
+        .noise = 0.1,
+        .speed = 20,
+        .profile = {.units = 360, .n = 1, .seen = {{0.25, 0.5, 1.5, wait}}}};
 
     is_int(cost_history_append(key, &r), 0, "a line is appended");
 }
@@ -159,6 +203,10 @@ static void test_file(void)
     cost_history_read(&r, &python);
     is_int(r.match, COST_SAME_LINE, "its very line is better");
     is_near(r.terms.wait, 3, 0, "the newest one");
+    ok(r.profile.n == 1 && r.profile.units == 360
+           && r.profile.seen[0].begin == 0.25 && r.profile.seen[0].end == 0.5
+           && r.profile.seen[0].mean == 1.5 && r.profile.seen[0].deviation == 3,
+       "with its profile");
     cost_history_read(&r, &shell);
     is_int(r.match, COST_STRANGER, "and a stranger stays one");
 }
@@ -197,6 +245,7 @@ int main(void)
         || setenv("XDG_STATE_HOME", folder, 1) < 0)
         bail("cannot make a folder");
     test_lines();
+    test_profiles();
     test_keys();
     test_file();
     test_speeds();
