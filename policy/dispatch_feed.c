@@ -76,10 +76,9 @@ static void find_level(struct dispatch *d, double now)
     struct sizing *s = &d->sizing;
 
     s->delay = d->delay;
-    for (size_t i = 0; i < d->nodes; i++) {
-        s->speed[i] = d->load[i] > 0 ? cost_speed(s->cost, i) : 0;
+    for (size_t i = 0; i < d->nodes; i++)
         s->free[i] = dispatch_free_at(d, i, now);
-    }
+    sizing_take_speeds(s, d->load);
     sizing_look(s, dispatch_pool_work(d));
     d->look.work += d->nodes;
     d->looked = now;

@@ -227,11 +227,31 @@ static void take_loads(struct sizing *s, const double load[])
         s->speed[i] = load[i] / loads * speeds;
 }
 
-/* The speeds of those that have a load. */
-static void take_speeds(struct sizing *s, const double load[])
+/* So much slower is a node taken to be than it is, of which the fastest does `most`:
+ * it is to end early. */
+static double hedged(const struct sizing *s, size_t node, double most, double g)
 {
-    for (size_t i = 0; i < s->n; i++)
+    double speed = s->speed[node];
+
+    return speed > 0
+               ? speed
+                     / (1 + cost_spread(s->cost, node) * log(most / speed) / g)
+               : 0;
+}
+
+void sizing_take_speeds(struct sizing *s, const double load[])
+{
+    double most = 0, g;
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->n; i++) {
         s->speed[i] = load[i] > 0 ? cost_speed(s->cost, i) : 0;
+        most = fmax(most, s->speed[i]);
+        n += s->speed[i] > 0;
+    }
+    g = sqrt(2 * log((double)n));
+    for (size_t i = 0; i < s->n && n > 1 && !s->is_followed; i++)
+        s->speed[i] = hedged(s, i, most, g);
 }
 
 /* --- levels --------------------------------------------------------------- */
@@ -357,14 +377,14 @@ void sizing_cut(struct sizing *s,
     double work = sizing_work(s, s->frame), level = INFINITY;
 
     if (cost_is_known(s->cost) && s->kind && s->kind->by_speed)
-        take_speeds(s, load);
+        sizing_take_speeds(s, load);
     else
         take_loads(s, load);
     if (!cost_is_known(s->cost))
         set_firsts(s);
     share_out(s, &t, work);
     if (cost_is_known(s->cost)) {
-        take_speeds(s, load);
+        sizing_take_speeds(s, load);
         level = level_find(s->free, s->speed, s->n, &t, work) - s->delay;
     }
     place_heads(s, level, head, rest);

@@ -8,6 +8,7 @@
 #include "policy/dispatch.h"
 #include "policy/kinds.h"
 #include "policy/level.h"
+#include "policy/random.h"
 #include "tap.h"
 
 #include <math.h>
@@ -183,12 +184,12 @@ static void test_loads(void)
     static const double loads[N] = {1, 1, 1, 1};
     const struct cost_terms waits = {500, 0, 1};
 
-    begin(&waits, 0.02, &flat, 400, 1);
+    begin(&waits, 0.001, &flat, 400, 1);
     sizing_cut(&s, loads, head, &rest);
     ok(units_in(head[0]) == 100 && units_in(head[3]) == 100,
        "loads that somebody has chosen are kept");
     end();
-    begin(&waits, 0.02, &measured, 400, 1);
+    begin(&waits, 0.001, &measured, 400, 1);
     sizing_cut(&s, loads, head, &rest);
     ok(units_in(head[0]) == 160 && units_in(head[3]) == 40,
        "those that were measured give way to what pieces cost");
@@ -199,7 +200,7 @@ static void test_part(void)
 {
     const struct cost_terms waits = {10, 0, 1};
 
-    begin(&waits, 0.02, &flat, 400, 1);
+    begin(&waits, 0.001, &flat, 400, 1);
     for (size_t i = 0; i < N; i++)
         s.free[i] = i == 0 ? 0 : 1000;
     sizing_look(&s, 100);
@@ -225,7 +226,7 @@ static void test_beside(void)
     const struct cost_terms waits = {10, 0, 1};
     const struct slice all = {1000, 1400}, few = {1000, 1100};
 
-    begin(&waits, 0.02, &flat, 400, 1);
+    begin(&waits, 0.001, &flat, 400, 1);
     s.beside = 0;
     sizing_look(&s, 400);
     ok(sizing_part(&s, 3, 0, all) == 40, "nothing is beside it: as alone");
@@ -289,13 +290,45 @@ static void test_unseen(void)
     end();
 }
 
+/* The chance to be the last is to be as a node's speed: the slow end early, by normal
+ * variates that are drawn. */
+static void test_hedge(void)
+{
+    const double loads[N] = {1, 1, 1, 1};
+    double last[N] = {0}, end_at[N];
+    struct rng r;
+
+    random_init(&r, GENERATOR_LCG32, 5);
+    begin(&(struct cost_terms){.each = 1}, 0.1, &flat, 400, 1);
+    sizing_take_speeds(&s, loads);
+    for (int k = 0; k < 20000; k++) {
+        size_t worst = 0;
+
+        for (size_t i = 0; i < N; i++) {
+            end_at[i] = s.speed[i] / speeds[i] * (1 + 0.1 * random_normal(&r));
+            if (end_at[i] > end_at[worst])
+                worst = i;
+        }
+        last[worst] += 1 / 20000.0;
+    }
+    for (size_t i = 0; i < N; i++)
+        is_near(last[i], speeds[i] / 4, 0.05,
+                "as often the last as it is fast");
+    s.is_followed = 1;
+    sizing_take_speeds(&s, loads);
+    for (size_t i = 0; i < N; i++)
+        is_near(s.speed[i], speeds[i], 1e-12,
+                "where frames follow nobody waits");
+    end();
+}
+
 /* The first answers say little of what lies elsewhere in the frame. */
 static void test_young(void)
 {
     const struct cost_terms waits = {5, 0, 1}, longs = {200, 0, 1};
     uint64_t part;
 
-    begin(&waits, 0.02, &flat, 400, 1);
+    begin(&waits, 0.001, &flat, 400, 1);
     s.is_young = 1;
     sizing_look(&s, 400);
     part = sizing_part(&s, 0, 0, (struct slice){1000, 1400});
@@ -305,7 +338,7 @@ static void test_young(void)
     part = sizing_part(&s, 0, 0, (struct slice){1000, 1400});
     ok(part == 160, "all are: nothing (%ju)", (uintmax_t)part);
     end();
-    begin(&longs, 0.02, &flat, 400, 1);
+    begin(&longs, 0.001, &flat, 400, 1);
     s.is_young = 1;
     sizing_look(&s, 400);
     part = sizing_part(&s, 0, 0, (struct slice){1000, 1400});
@@ -454,6 +487,7 @@ int main(void)
     test_part();
     test_beside();
     test_unseen();
+    test_hedge();
     test_young();
     test_cells();
     test_shape();
