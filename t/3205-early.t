@@ -80,6 +80,9 @@ test_expect_success 'a frame of which nothing is left waits for nobody: the run 
 	fresh && : >go && with never evenstep run --range 0:400 --repeat 3 -- ./gated {begin} {end} >got 2>err && cat err &&
 	cat want want want | test_cmp - got && ! has_begun n2 && nothing_left && test -z "$(ours -f "^sleep 4321")"
 '
+test_expect_success 'and says which nodes did all' '
+	grep "1 of 4 nodes did not come, and the others did all (n0, n1, n3)" err
+'
 test_expect_success 'one whose agent dies at once: the others do its part' '
 	fresh && : >go && with dies evenstep run --range 0:400 --repeat 3 -- ./gated {begin} {end} >got 2>err && cat err && cat want want want | test_cmp - got && nothing_left
 '

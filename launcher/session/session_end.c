@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/session/session_end.h"
+#include "launcher/base/notice.h"
 #include "launcher/session/companion.h"
 
 #include <stdio.h>
@@ -13,6 +14,8 @@
 #define LINGER_MS 5000
 /* For each agent of --local more: what one needs to go on a busy machine. */
 #define LEAVE_EACH_MS 20
+/* Of the eight nodes that a session may begin without some of, and more. */
+#define NAMES_MAX 1024
 
 /* --- agents that stay ----------------------------------------------------- */
 
@@ -133,12 +136,36 @@ static void await_processes(struct session *s, int ms)
     event_del(s->deadline);
 }
 
+/* Nodes that srun still waits for now, and that nobody has told of: the work was
+ * done before they were missed.  Those that came say which they are. */
+static void tell_missing(const struct session *s)
+{
+    char came[NAMES_MAX] = "";
+    size_t missing = 0, len = 0;
+
+    for (size_t i = 0; i < s->n; i++) {
+        int is_here = !members_is_awaited(s->members, i);
+
+        missing += !is_here && s->given_up && !s->given_up[i];
+        if (is_here && len < sizeof came)
+            len += (size_t)snprintf(came + len, sizeof came - len, "%s%s",
+                                    len > 0 ? ", " : "",
+                                    members_node(s->members, i)->name);
+    }
+    if (missing > 0)
+        notice("warning: %zu of %zu nodes did not come, and the others did all "
+               "(%s): see sinfo, and slurmd.log there",
+               missing, s->n, came);
+}
+
 static void end_processes(struct session *s)
 {
     await_processes(s, s->ready ? session_with_each(s, LEAVE_MS, LEAVE_EACH_MS)
                                 : 0);
     if (launch_running(s->launch) == 0)
         return;
+    if (s->ready)
+        tell_missing(s);
     if (!s->is_local && s->n > 0 && s->job > 0)
         companion_cancel(s->base, s->job, s->step);
     launch_stop(s->launch);
