@@ -51,11 +51,13 @@ struct cost_run {
     double beside;  /* seconds of these for which its node had two at work */
 };
 
+#define COST_PROFILE 24
+
 /* How dear the units of a frame are, as one run tells it to the next. */
 struct cost_profile {
     double units; /* of the frame; 0: it is not known */
     size_t n;     /* of what its pieces said */
-    struct density_seen seen[DENSITY_EXPECTED];
+    struct density_seen seen[COST_PROFILE];
 };
 
 struct cost;

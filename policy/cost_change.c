@@ -161,7 +161,7 @@ int cost_all_changed(struct cost *c)
         p->node[i].loose = c->noise;
         p->node[i].is_trusted = 0;
     }
-    density_expect(c->density, NULL, 0);
+    c->expected.n = 0;
     memset(c->now.group, 0, p->groups * sizeof *c->now.group);
     memset(c->now.own, 0, p->nodes * sizeof *c->now.own);
     for (int i = 0; i < COST_TERMS; i++)

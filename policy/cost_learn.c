@@ -166,12 +166,19 @@ static void start_terms(struct cost *c)
     c->now.term[COST_EACH] = select_median(c->scratch, n);
 }
 
-static int set_stride(struct cost *c)
+static size_t count_pieces(const struct cost *c)
 {
     size_t pieces = 0;
 
     for (size_t i = 0; i < c->problem.nodes; i++)
         pieces += c->problem.node[i].n;
+    return pieces;
+}
+
+static int set_stride(struct cost *c)
+{
+    size_t pieces = count_pieces(c);
+
     c->problem.stride = 1 + pieces / SAMPLE;
     return pieces > 0;
 }
@@ -239,6 +246,16 @@ static void fit_noise(struct cost *c)
 
 /* --- the density ---------------------------------------------------------- */
 
+/* How far a piece is off by the density as it is, in deviations of the noise. */
+static double off_by(const struct cost *c,
+                     size_t node,
+                     const struct cost_piece *p)
+{
+    double noise = fmax(c->noise, NOISE_FLOOR) * p->seconds;
+
+    return fabs(p->seconds - cost_predict_now(c, node, p->work)) / noise;
+}
+
 /* What a piece says of it, by the terms and speeds as they are. */
 static struct density_seen seen_by(const struct cost *c,
                                    size_t node,
@@ -248,55 +265,113 @@ static struct density_seen seen_by(const struct cost *c,
     double each = c->now.term[COST_EACH] * whole / speed;
     double start = cost_predict_now(c, node, 0);
     double noise = fmax(c->noise, NOISE_FLOOR) * p->seconds;
-    double off = fabs(p->seconds - start - each * p->work / whole) / noise;
 
-    noise *= fmax(1, off / OFF_MOST) / sqrt(p->weight);
+    noise *= fmax(1, off_by(c, node, p) / OFF_MOST) / sqrt(p->weight);
     return (struct density_seen){.begin = p->part.begin,
                                  .end = p->part.end,
                                  .mean = (p->seconds - start) / each,
                                  .deviation = noise / each};
 }
 
+/* By how much more runs before may be off than was thought, as this one's pieces are
+ * off. */
+static double doubt(struct cost *c)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < c->problem.nodes; i++)
+        for (size_t k = 0; k < c->problem.node[i].n && n < c->room; k++)
+            c->scratch[n++] = off_by(c, i, &c->problem.node[i].piece[k]);
+    return n > 0 ? fmax(1, 1.4826 * select_median(c->scratch, n)) : 1;
+}
+
+/* What a run before has seen counts for the less the more pieces have come since, and
+ * if it is not so now. */
+static struct density_seen aged(const struct cost *c,
+                                const struct density_seen *before)
+{
+    struct density_seen seen = *before;
+    double part = density_before(c->density, seen.end)
+                  - density_before(c->density, seen.begin);
+    double off = fabs(seen.mean - part / (seen.end - seen.begin));
+    double age = (double)c->added / (double)c->problem.nodes / AGE_HALF;
+
+    seen.deviation *= fmax(1, off / seen.deviation / OFF_MOST) * sqrt(1 + age);
+    return seen;
+}
+
+/* Tell the density of all pieces, and of runs before. */
+static void see_all(struct cost *c, size_t pieces)
+{
+    const struct cost_node *node = c->problem.node;
+    struct density_seen seen[COST_PROFILE];
+    double doubted = c->expected.n > 0 ? doubt(c) : 1;
+
+    for (size_t i = 0; i < c->expected.n; i++) {
+        seen[i] = aged(c, &c->expected.seen[i]);
+        seen[i].deviation *= doubted;
+    }
+    density_forget(c->density, pieces + c->expected.n / 2);
+    for (size_t i = 0; i < c->expected.n; i++)
+        density_see(c->density, &seen[i]);
+    for (size_t i = 0; i < c->problem.nodes; i++)
+        for (size_t k = 0; k < node[i].n; k++) {
+            seen[0] = seen_by(c, i, &node[i].piece[k]);
+            density_see(c->density, &seen[0]);
+        }
+}
+
 /* A density whose mean was off makes all units dearer or cheaper, and nothing
- * else. */
+ * else.  If it is flat in spite of them, runs before were other ones. */
 static void fit_density(struct cost *c)
 {
     struct cost_node *node = c->problem.node;
-    size_t pieces = 0;
+    size_t pieces = count_pieces(c);
+    double mean;
 
-    for (size_t i = 0; i < c->problem.nodes; i++)
-        pieces += node[i].n;
-    density_forget(c->density, pieces);
-    for (size_t i = 0; i < c->problem.nodes; i++)
-        for (size_t k = 0; k < node[i].n; k++) {
-            struct density_seen seen = seen_by(c, i, &node[i].piece[k]);
-
-            density_see(c->density, &seen);
-        }
-    c->now.term[COST_EACH] *= density_fit(c->density);
+    see_all(c, pieces);
+    mean = density_fit(c->density);
+    if (density_is_flat(c->density) && c->expected.n > 0) {
+        c->expected.n = 0;
+        see_all(c, pieces);
+        mean = density_fit(c->density);
+    }
+    c->now.term[COST_EACH] *= mean;
     for (size_t i = 0; i < c->problem.nodes; i++)
         for (size_t k = 0; k < node[i].n; k++)
             node[i].piece[k].work = cost_work(c, &node[i].piece[k].part);
 }
 
-/* Of so many pieces as there is room for, and then of runs before. */
+/* Is it of a frame of as many units as the first one? */
+static int is_of_first(const struct cost *c, const struct cost_part *p)
+{
+    double wide = p->end - p->begin;
+
+    return wide > 0 && fabs(p->units / wide - c->units) < 0.5;
+}
+
+/* Of pieces as many as there is room for, from all over, and then of runs before. */
 struct cost_profile cost_profile(const struct cost *c)
 {
     const struct cost_node *node = c->problem.node;
     struct cost_profile profile = {.units = c->units};
-    size_t pieces = 0, at = 0, stride;
+    size_t pieces = count_pieces(c), at = 0;
 
     if (density_is_flat(c->density))
         return (struct cost_profile){.units = 0};
     for (size_t i = 0; i < c->problem.nodes; i++)
-        pieces += node[i].n;
-    stride = pieces / (DENSITY_EXPECTED + 1) + 1;
-    for (size_t i = 0; i < c->problem.nodes; i++)
-        for (size_t k = 0; k < node[i].n; k++)
-            if (at++ % stride == 0)
-                profile.seen[profile.n++] = seen_by(c, i, &node[i].piece[k]);
-    for (size_t i = 0; i < c->expected.n && profile.n < DENSITY_EXPECTED; i++)
-        profile.seen[profile.n++] = c->expected.seen[i];
+        for (size_t k = 0; k < node[i].n; k++, at++) {
+            struct density_seen *seen = &profile.seen[profile.n];
+
+            if (at * COST_PROFILE < profile.n * pieces
+                || !is_of_first(c, &node[i].piece[k].part))
+                continue;
+            *seen = seen_by(c, i, &node[i].piece[k]);
+            seen->mean = fmax(seen->mean, 0);
+            profile.n++;
+        }
+    for (size_t i = 0; i < c->expected.n && profile.n < COST_PROFILE; i++)
+        profile.seen[profile.n++] = aged(c, &c->expected.seen[i]);
     return profile;
 }
 

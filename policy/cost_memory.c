@@ -11,7 +11,8 @@
 /* How far terms of runs before may be off. */
 #define RUNS_LOOSE 0.3
 /* And each part of their profile, relative. */
-#define PROFILE_LOOSE 0.1
+#define PROFILE_LOOSE   0.1
+#define DEVIATION_LEAST 0.01
 
 /* --- making one ----------------------------------------------------------- */
 
@@ -220,23 +221,42 @@ void cost_expect(struct cost *c, const struct cost_terms *terms, double noise)
     c->is_known = 1;
 }
 
-/* Pieces that are back say more. */
+/* Is it of such frames, and does it earn its place?  Else it is forgotten. */
 static void take_profile(struct cost *c)
 {
     struct cost_profile *p = &c->expected;
+    double mean;
 
-    if (c->is_fitted || !(c->units > 0) || p->units < c->units
-        || p->units > c->units)
+    if (c->is_fitted || !(c->units > 0) || p->n == 0)
         return;
-    density_expect(c->density, p->seen, p->n);
+    if (p->units < c->units || p->units > c->units) {
+        p->n = 0;
+        return;
+    }
+    density_forget(c->density, p->n);
+    for (size_t i = 0; i < p->n; i++)
+        density_see(c->density, &p->seen[i]);
+    mean = density_fit(c->density);
+    if (density_is_flat(c->density))
+        p->n = 0;
+    for (size_t i = 0; i < p->n; i++) {
+        p->seen[i].mean /= mean;
+        p->seen[i].deviation /= mean;
+    }
 }
 
 void cost_expect_profile(struct cost *c, const struct cost_profile *profile)
 {
+    if (c->is_fitted)
+        return;
     c->expected = *profile;
-    for (size_t i = 0; i < profile->n; i++)
-        c->expected.seen[i].deviation = hypot(
-            profile->seen[i].deviation, PROFILE_LOOSE * profile->seen[i].mean);
+    for (size_t i = 0; i < profile->n; i++) {
+        double own = profile->seen[i].deviation;
+        double loose = PROFILE_LOOSE * profile->seen[i].mean;
+
+        c->expected.seen[i].deviation =
+            fmax(sqrt(own * own + loose * loose), DEVIATION_LEAST);
+    }
     take_profile(c);
 }
 

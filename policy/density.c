@@ -27,8 +27,6 @@ struct density {
     /* sums of the covariance of cells, of those before both */
     double shared[BINS + 1][BINS + 1];
     double rate, left; /* left: what the density leaves of squares */
-    struct density_seen expected[DENSITY_EXPECTED]; /* by runs before */
-    size_t n_expected;
     /* what was seen, in bins of its own */
     int n;
     double seen[BINS][BINS], right[BINS], squares, weights, means, pieces;
@@ -79,7 +77,6 @@ double density_before(const struct density *d, double place)
 
 void density_forget(struct density *d, size_t pieces)
 {
-    pieces += d->n_expected;
     d->n = BINS;
     if (pieces < BINS / BINS_PER_PIECE)
         d->n = (int)pieces * BINS_PER_PIECE;
@@ -89,8 +86,6 @@ void density_forget(struct density *d, size_t pieces)
         memset(d->seen[b], 0, (size_t)d->n * sizeof d->seen[b][0]);
     memset(d->right, 0, sizeof d->right);
     d->squares = d->weights = d->means = d->pieces = 0;
-    for (size_t i = 0; i < d->n_expected; i++)
-        density_see(d, &d->expected[i]);
 }
 
 void density_see(struct density *d, const struct density_seen *seen)
@@ -170,8 +165,9 @@ static double unlikeliness(struct density *d, double rate)
     double log_det = factorise(d, rate);
 
     d->left = fmax(d->squares - solve(d, d->right, d->found), 0);
-    return (d->pieces + SURE) * log(fmax(d->left, LEFT_LEAST * d->pieces) + SURE) + log_det
-           + 2 * (d->n - 1) * log(rate);
+    return (d->pieces + SURE)
+               * log(fmax(d->left, LEFT_LEAST * d->pieces) + SURE)
+           + log_det + 2 * (d->n - 1) * log(rate);
 }
 
 /* From the rate that was best so far up or down as long as it gets better. */
@@ -259,18 +255,4 @@ double density_fit(struct density *d)
     set_shared(d, mean);
     set_cells(d, d->n, d->found);
     return mean;
-}
-
-/* --- from run to run ------------------------------------------------------ */
-
-void density_expect(struct density *d,
-                    const struct density_seen seen[],
-                    size_t n)
-{
-    d->n_expected = n;
-    if (n == 0)
-        return;
-    memcpy(d->expected, seen, n * sizeof *seen);
-    density_forget(d, 0);
-    (void)density_fit(d);
 }

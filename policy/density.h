@@ -31,8 +31,6 @@
 
 #include <stddef.h>
 
-#define DENSITY_EXPECTED 32
-
 struct density;
 
 /* What a piece says. */
@@ -52,12 +50,6 @@ double density_before(const struct density *d, double place);
  * standard deviation, relative: of the walk whose rate is likely, given what was
  * seen and that the whole has a mean of 1.  0 while the density is flat.  O(1). */
 double density_deviation(const struct density *d, double begin, double end);
-
-/* What runs before have seen, DENSITY_EXPECTED at most: it is believed at once, and
- * stays among what was seen.  n = 0: it does so no longer. */
-void density_expect(struct density *d,
-                    const struct density_seen seen[],
-                    size_t n);
 
 /* Learn: what was seen, about so many pieces, one after the other, and then what
  * follows from it.

@@ -157,7 +157,9 @@ static double worst_of(size_t n)
 static double deviation(const struct sizing *s, uint64_t from, double work)
 {
     uint64_t units = units_of(s, from, s->frame.end, work);
-    struct slice piece = {from, from + (units > 0 ? units : s->grain)};
+    uint64_t most = s->frame.end > from ? s->frame.end - from : 0;
+    uint64_t some = units > 0 ? units : s->grain;
+    struct slice piece = {from, from + (some < most ? some : most)};
     struct cost_part part = sizing_place(s, piece);
 
     return cost_work_deviation(s->cost, &part);
@@ -227,6 +229,12 @@ static void take_loads(struct sizing *s, const double load[])
         s->speed[i] = load[i] / loads * speeds;
 }
 
+/* Does nobody wait at the end of this frame, as another is begun beside it? */
+static int is_end_free(const struct sizing *s)
+{
+    return s->is_followed && s->beside >= 0;
+}
+
 /* So much slower is a node taken to be than it is, of which the fastest does `most`:
  * it is to end early. */
 static double hedged(const struct sizing *s, size_t node, double most, double g)
@@ -250,7 +258,7 @@ void sizing_take_speeds(struct sizing *s, const double load[])
         n += s->speed[i] > 0;
     }
     g = sqrt(2 * log((double)n));
-    for (size_t i = 0; i < s->n && n > 1 && !s->is_followed; i++)
+    for (size_t i = 0; i < s->n && n > 1 && !is_end_free(s); i++)
         s->speed[i] = hedged(s, i, most, g);
 }
 

@@ -41,8 +41,8 @@
  * of which nothing is known and whose start waits 0.5 s: makespan / ideal of all frames
  * as one, with one start a node, 1.14 -> 1.08, 31 -> 21 starts.
  *
- * Who is late makes all others wait, who is early but itself.  So where no frame
- * follows, each node's chance to be the last is to be as its speed: of n normal
+ * Who is late makes all others wait, who is early but itself.  So where nobody
+ * goes on with another frame, each node's chance to be the last is to be as its speed: of n normal
  * variates that is so, nearly, if it is to end
  *
  *   noise * ln(fastest / speed) / sqrt(2 ln n)

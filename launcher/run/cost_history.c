@@ -16,6 +16,8 @@
 /* A command that takes longer to start, or a unit, is none that anybody runs;
  * and no other number is so large. */
 #define NUMBER_MOST 1e9
+/* All whole numbers up to that are exact. */
+#define UNITS_MOST 0x1p53
 
 /* --- which command -------------------------------------------------------- */
 
@@ -99,18 +101,19 @@ static int take_seen(struct density_seen *seen, const json_t *json)
                : -1;
 }
 
+/* A piece that cannot be is left out. */
 static void take_profile(struct cost_profile *p, const json_t *json)
 {
     const json_t *values = json_object_get(json, "seen");
+    double units = json_number_value(json_object_get(json, "units"));
     size_t n = json_array_size(values);
 
-    if (n > DENSITY_EXPECTED || take_number(&p->units, json, "units") < 0)
-        n = 0;
-    while (p->n < n
-           && take_seen(&p->seen[p->n], json_array_get(values, p->n)) == 0)
-        p->n++;
-    if (p->n < n || n == 0)
-        *p = (struct cost_profile){.units = 0};
+    for (size_t i = 0; i < n && n <= COST_PROFILE; i++)
+        if (take_seen(&p->seen[p->n], json_array_get(values, i)) == 0)
+            p->n++;
+    if (!(units > 0) || !(units <= UNITS_MOST))
+        p->n = 0;
+    p->units = p->n > 0 ? units : 0;
 }
 
 void cost_history_line(struct cost_record *best,
@@ -179,7 +182,8 @@ static void pack_profile(json_t *json, const struct cost_profile *p)
         (void)json_array_append_new(
             values, json_pack("[f, f, f, f]", p->seen[i].begin, p->seen[i].end,
                               p->seen[i].mean, p->seen[i].deviation));
-    (void)json_object_set_new(json, "units", json_real(p->units));
+    (void)json_object_set_new(json, "units",
+                              json_integer((json_int_t)p->units));
     (void)json_object_set_new(json, "seen", values);
 }
 

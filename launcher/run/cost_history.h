@@ -4,7 +4,8 @@
  * the next run of one knows it before its first piece:
  *
  *   {"command": "python3", "file": "render.py", "line": "9f1c…", "wait": 0.61,
- *    "burn": 0.02, "each": 0.0035, "noise": 0.04, "speed": 11.8}
+ *    "burn": 0.02, "each": 0.0035, "noise": 0.04, "speed": 11.8,
+ *    "units": 360, "seen": [[0, 0.6, 1.2, 0.05], [0.6, 1, 0.7, 0.05]]}
  *
  * in $XDG_STATE_HOME/evenstep/costs, or below ~/.local/state.
  *

@@ -41,7 +41,7 @@ static void look_at_cost(const struct cost_record *r)
     must(isfinite(r->terms.wait) && r->terms.wait >= 0);
     must(isfinite(r->terms.burn) && r->terms.burn >= 0);
     must((r->profile.n > 0) == (r->profile.units > 0));
-    must(r->profile.n <= DENSITY_EXPECTED);
+    must(r->profile.n <= COST_PROFILE);
     for (size_t i = 0; i < r->profile.n; i++)
         must(r->profile.seen[i].end > r->profile.seen[i].begin
              && r->profile.seen[i].deviation > 0);

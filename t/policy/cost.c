@@ -642,16 +642,73 @@ static void test_profile(void)
         steep(change, 0.5);
     cost_split(change, speed, part);
     is_near(part[0], 1 / 3.0, 0.05, "pieces that say otherwise count for more");
-    for (int f = 0; f < 40; f++)
-        steep(first, 3);
-    p = cost_profile(first);
-    ok(p.n > DENSITY_EXPECTED / 2 && p.n <= DENSITY_EXPECTED
-           && p.seen[p.n - 1].end > p.seen[p.n - 1].begin,
-       "of many pieces as many as there is room for (%zu)", p.n);
     cost_destroy(first);
     cost_destroy(next);
     cost_destroy(other);
     cost_destroy(change);
+}
+
+/* Of pieces of many nodes there are as many as there is room for, from all over. */
+static void test_profile_of(size_t nodes, size_t pieces)
+{
+    struct cost *c = cost_create(nodes, NULL);
+    double least = 1, most = 0;
+    struct cost_profile p;
+
+    cost_begin(c, 1000);
+    for (size_t k = 0; k < pieces; k++) {
+        double begin = (double)(k * 7 % pieces) / (double)pieces;
+        struct cost_part part = {1000 / (double)pieces, begin,
+                                 begin + 1 / (double)pieces};
+
+        cost_add(c, k % nodes, &part,
+                 &(struct cost_run){.seconds = begin < 0.5 ? 3 : 1});
+    }
+    cost_add(c, 0, &(struct cost_part){5, 0.1, 0.2},
+             &(struct cost_run){.seconds = 1}); /* of a small frame */
+    cost_fit(c);
+    p = cost_profile(c);
+    for (size_t i = 0; i < p.n; i++) {
+        least = fmin(least, p.seen[i].begin);
+        most = fmax(most, p.seen[i].end);
+        if (p.seen[i].end - p.seen[i].begin > 1.5 / (double)pieces)
+            most = 2;
+    }
+    ok(p.n > COST_PROFILE / 2 && p.n <= COST_PROFILE && least < 0.25
+           && most > 0.75 && most < 1.001,
+       "%zu of %zu pieces, from %g to %g", p.n, pieces, least, most);
+    cost_destroy(c);
+}
+
+/* The same line with another input: nodes that are too few to say that all has
+ * changed. */
+static void test_profile_wrong(size_t nodes, double noise)
+{
+    struct cost *c = cost_create(nodes, NULL);
+    struct cost_profile p = {.units = 1600, .n = 16};
+    double speed[NODES] = {1, 1}, part[NODES];
+    struct rng r;
+
+    random_init(&r, GENERATOR_LCG32, 9);
+    for (size_t i = 0; i < p.n; i++)
+        p.seen[i] = (struct density_seen){(double)i / 16, (double)(i + 1) / 16,
+                                          i < 8 ? 1.5 : 0.5, 0.02};
+    (void)half_of(c, &p, 1600);
+    for (int k = 0; k < 16; k++) {
+        double begin = (k % 2 * 8 + k / 2) / 16.0;
+        struct cost_part is = {100, begin, begin + 1 / 16.0};
+
+        cost_add(
+            c, (size_t)k / 2 % nodes, &is,
+            &(struct cost_run){.seconds = (k % 2 ? 1.5 : 0.5)
+                                          * exp(noise * random_normal(&r))});
+        if (k % 4 == 3)
+            cost_fit(c);
+    }
+    cost_split(c, speed, part);
+    ok(part[0] < 0.45, "%zu nodes, noise %g: pieces say otherwise: %.3f", nodes,
+       noise, part[0]);
+    cost_destroy(c);
 }
 
 /* Units cost what nobody can guess, in a command of which nothing is known: by
@@ -809,6 +866,13 @@ int main(void)
     test_many();
     test_split();
     test_profile();
+    test_profile_of(4, 25);
+    test_profile_of(13, 65);
+    test_profile_of(13, 130);
+    test_profile_of(120, 1000);
+    test_profile_wrong(2, 0.02);
+    test_profile_wrong(2, 0.2);
+    test_profile_wrong(4, 0.02);
     test_cpu();
     test_cpu_halved();
     test_beside();

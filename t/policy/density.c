@@ -231,35 +231,6 @@ static void test_deviation(void)
             "and so is what was seen");
 }
 
-/* What was seen in one run is expected in the next. */
-static void test_expected(void)
-{
-    struct density_seen seen[10];
-    struct density *d = create();
-
-    for (int k = 0; k < 10; k++)
-        seen[k] = (struct density_seen){
-            k / 10.0, (k + 1) / 10.0, mean_over(step, k / 10.0, (k + 1) / 10.0),
-            0.1};
-    density_expect(d, seen, 10);
-    ok(!density_is_flat(d) && off(d, step) < 0.03,
-       "it is believed before any piece is back (%.4f off)", off(d, step));
-    density_forget(d, 1);
-    tell(d, 0, 1, 1, 0.01);
-    (void)density_fit(d);
-    ok(off(d, step) < 0.03, "and beside a piece that tells nothing");
-    see(d, flat, 3, 0.01, &(struct rng){0});
-    (void)density_fit(d);
-    ok(off(d, flat) < 0.05, "pieces that say otherwise count for more (%.4f)",
-       off(d, flat));
-    density_expect(d, NULL, 0);
-    see(d, flat, 3, 0.01, &(struct rng){0});
-    (void)density_fit(d);
-    ok(off(d, flat) < 0.01, "what is expected no longer is forgotten (%.4f)",
-       off(d, flat));
-    density_destroy(d);
-}
-
 static void test_nonsense(void)
 {
     struct density *d = create();
@@ -293,7 +264,6 @@ int main(void)
     test_profiles();
     test_change();
     test_deviation();
-    test_expected();
     test_nonsense();
     return done();
 }

@@ -315,6 +315,7 @@ static void test_hedge(void)
         is_near(last[i], speeds[i] / 4, 0.05,
                 "as often the last as it is fast");
     s.is_followed = 1;
+    s.beside = 0;
     sizing_take_speeds(&s, loads);
     for (size_t i = 0; i < N; i++)
         is_near(s.speed[i], speeds[i], 1e-12,
