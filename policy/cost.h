@@ -55,8 +55,8 @@ struct cost_run {
 
 /* How dear the units of a frame are, as one run tells it to the next. */
 struct cost_profile {
-    double units; /* of the frame; 0: it is not known */
-    size_t n;     /* of what its pieces said */
+    double begin, units; /* of the frame; units 0: it is not known */
+    size_t n;            /* of what its pieces said */
     struct density_seen seen[COST_PROFILE];
 };
 
@@ -72,11 +72,11 @@ void cost_destroy(struct cost *c); /* NULL is allowed */
 void cost_expect_speeds(struct cost *c, const double speed[]);
 /* ... and the terms and the noise (relative) of the command's runs before. */
 void cost_expect(struct cost *c, const struct cost_terms *terms, double noise);
-/* ... and their profile, which counts if it is of a frame of as many units as the
- * first one of this run. */
+/* ... and their profile, which counts if the first frame of this run begins with the
+ * same unit and has as many. */
 void cost_expect_profile(struct cost *c, const struct cost_profile *profile);
-/* A frame of so many units begins. */
-void cost_begin(struct cost *c, double units);
+/* A frame begins. */
+void cost_begin(struct cost *c, double begin, double units);
 /* A node is another than before: what it did is forgotten. */
 void cost_forget(struct cost *c, size_t node);
 

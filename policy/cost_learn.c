@@ -274,29 +274,40 @@ static struct density_seen seen_by(const struct cost *c,
 }
 
 /* By how much more runs before may be off than was thought, as this one's pieces are
- * off. */
-static double doubt(struct cost *c)
+ * off: as a rule, as one of a few may be for a reason of its own. */
+static double doubt(const struct cost *c)
 {
     size_t n = 0;
+    double off;
 
     for (size_t i = 0; i < c->problem.nodes; i++)
         for (size_t k = 0; k < c->problem.node[i].n && n < c->room; k++)
             c->scratch[n++] = off_by(c, i, &c->problem.node[i].piece[k]);
-    return n > 0 ? fmax(1, 1.4826 * select_median(c->scratch, n)) : 1;
+    off = n > 0 ? 1.4826 * select_median(c->scratch, n) : 0;
+    return (NOISE_WEIGHT + (double)n * fmax(1, off))
+           / (NOISE_WEIGHT + (double)n);
 }
 
-/* What a run before has seen counts for the less the more pieces have come since, and
+/* How far what a run before has seen is off by the density as it is. */
+static double now_off(const struct cost *c, const struct density_seen *seen)
+{
+    double part = density_before(c->density, seen->end)
+                  - density_before(c->density, seen->begin);
+
+    return fabs(seen->mean - part / (seen->end - seen->begin));
+}
+
+/* It counts for the less the more pieces have come since, the more these are off, and
  * if it is not so now. */
 static struct density_seen aged(const struct cost *c,
-                                const struct density_seen *before)
+                                const struct density_seen *before,
+                                double doubted)
 {
     struct density_seen seen = *before;
-    double part = density_before(c->density, seen.end)
-                  - density_before(c->density, seen.begin);
-    double off = fabs(seen.mean - part / (seen.end - seen.begin));
+    double off = now_off(c, before) / before->deviation;
     double age = (double)c->added / (double)c->problem.nodes / AGE_HALF;
 
-    seen.deviation *= fmax(1, off / seen.deviation / OFF_MOST) * sqrt(1 + age);
+    seen.deviation *= fmax(1, off / OFF_MOST) * sqrt(1 + age) * doubted;
     return seen;
 }
 
@@ -304,25 +315,25 @@ static struct density_seen aged(const struct cost *c,
 static void see_all(struct cost *c, size_t pieces)
 {
     const struct cost_node *node = c->problem.node;
-    struct density_seen seen[COST_PROFILE];
+    struct density_seen before[COST_PROFILE];
     double doubted = c->expected.n > 0 ? doubt(c) : 1;
 
-    for (size_t i = 0; i < c->expected.n; i++) {
-        seen[i] = aged(c, &c->expected.seen[i]);
-        seen[i].deviation *= doubted;
-    }
+    for (size_t i = 0; i < c->expected.n; i++)
+        before[i] = aged(c, &c->expected.seen[i], doubted);
     density_forget(c->density, pieces + c->expected.n / 2);
     for (size_t i = 0; i < c->expected.n; i++)
-        density_see(c->density, &seen[i]);
+        density_see(c->density, &before[i]);
     for (size_t i = 0; i < c->problem.nodes; i++)
         for (size_t k = 0; k < node[i].n; k++) {
-            seen[0] = seen_by(c, i, &node[i].piece[k]);
-            density_see(c->density, &seen[0]);
+            struct density_seen seen = seen_by(c, i, &node[i].piece[k]);
+
+            density_see(c->density, &seen);
         }
 }
 
 /* A density whose mean was off makes all units dearer or cheaper, and nothing
- * else.  If it is flat in spite of them, runs before were other ones. */
+ * else.  If it is flat in spite of runs before, these were other ones: what pieces
+ * are off by would be taken for noise, beside which they would look right. */
 static void fit_density(struct cost *c)
 {
     struct cost_node *node = c->problem.node;
@@ -350,11 +361,24 @@ static int is_of_first(const struct cost *c, const struct cost_part *p)
     return wide > 0 && fabs(p->units / wide - c->units) < 0.5;
 }
 
+/* What runs before have seen goes on if it is so now, too. */
+static void pass_on(const struct cost *c, struct cost_profile *to)
+{
+    double doubted = doubt(c);
+
+    for (size_t i = 0; i < c->expected.n && to->n < COST_PROFILE; i++) {
+        const struct density_seen *before = &c->expected.seen[i];
+
+        if (now_off(c, before) <= OFF_MOST * before->deviation)
+            to->seen[to->n++] = aged(c, before, doubted);
+    }
+}
+
 /* Of pieces as many as there is room for, from all over, and then of runs before. */
 struct cost_profile cost_profile(const struct cost *c)
 {
     const struct cost_node *node = c->problem.node;
-    struct cost_profile profile = {.units = c->units};
+    struct cost_profile profile = {.begin = c->begin, .units = c->units};
     size_t pieces = count_pieces(c), at = 0;
 
     if (density_is_flat(c->density))
@@ -370,8 +394,7 @@ struct cost_profile cost_profile(const struct cost *c)
             seen->mean = fmax(seen->mean, 0);
             profile.n++;
         }
-    for (size_t i = 0; i < c->expected.n && profile.n < COST_PROFILE; i++)
-        profile.seen[profile.n++] = aged(c, &c->expected.seen[i]);
+    pass_on(c, &profile);
     return profile;
 }
 

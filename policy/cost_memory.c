@@ -229,7 +229,7 @@ static void take_profile(struct cost *c)
 
     if (c->is_fitted || !(c->units > 0) || p->n == 0)
         return;
-    if (p->units < c->units || p->units > c->units) {
+    if (fabs(p->begin - c->begin) >= 1 || fabs(p->units - c->units) >= 1) {
         p->n = 0;
         return;
     }
@@ -260,10 +260,11 @@ void cost_expect_profile(struct cost *c, const struct cost_profile *profile)
     take_profile(c);
 }
 
-void cost_begin(struct cost *c, double units)
+void cost_begin(struct cost *c, double begin, double units)
 {
     if (c->units > 0)
         return;
+    c->begin = begin;
     c->units = units;
     take_profile(c);
 }

@@ -40,7 +40,7 @@ struct cost {
     struct cost_guess now, trial, best, before;
     struct density *density;
     struct cost_profile expected;
-    double units; /* of the first frame; 0: there was none */
+    double begin, units; /* of the first frame; units 0: there was none */
     struct {
         double term[COST_TERMS], misfit;
     } rival[COST_RIVALS]; /* terms by which the pieces may be as well */

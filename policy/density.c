@@ -26,7 +26,7 @@ struct density {
     double cell[BINS], before[BINS + 1];
     /* sums of the covariance of cells, of those before both */
     double shared[BINS + 1][BINS + 1];
-    double rate, left; /* left: what the density leaves of squares */
+    double rate;
     /* what was seen, in bins of its own */
     int n;
     double seen[BINS][BINS], right[BINS], squares, weights, means, pieces;
@@ -163,10 +163,9 @@ static double solve(const struct density *d, const double right[], double x[])
 static double unlikeliness(struct density *d, double rate)
 {
     double log_det = factorise(d, rate);
+    double left = d->squares - solve(d, d->right, d->found);
 
-    d->left = fmax(d->squares - solve(d, d->right, d->found), 0);
-    return (d->pieces + SURE)
-               * log(fmax(d->left, LEFT_LEAST * d->pieces) + SURE)
+    return (d->pieces + SURE) * log(fmax(left, LEFT_LEAST * d->pieces) + SURE)
            + log_det + 2 * (d->n - 1) * log(rate);
 }
 

@@ -194,7 +194,8 @@ int dispatch_begin(struct dispatch *d,
     d->sizing.frame = frame;
     d->sizing.grain = d->grain;
     if (d->sizing.cost)
-        cost_begin(d->sizing.cost, (double)units_in(frame));
+        cost_begin(d->sizing.cost, (double)frame.begin,
+                   (double)units_in(frame));
     if (n == 0)
         dispatch_cut(d);
     return 0;

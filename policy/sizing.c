@@ -257,8 +257,10 @@ void sizing_take_speeds(struct sizing *s, const double load[])
         most = fmax(most, s->speed[i]);
         n += s->speed[i] > 0;
     }
+    if (n < 2 || is_end_free(s))
+        return;
     g = sqrt(2 * log((double)n));
-    for (size_t i = 0; i < s->n && n > 1 && !is_end_free(s); i++)
+    for (size_t i = 0; i < s->n; i++)
         s->speed[i] = hedged(s, i, most, g);
 }
 

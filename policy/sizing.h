@@ -41,14 +41,15 @@
  * of which nothing is known and whose start waits 0.5 s: makespan / ideal of all frames
  * as one, with one start a node, 1.14 -> 1.08, 31 -> 21 starts.
  *
- * Who is late makes all others wait, who is early but itself.  So where nobody
- * goes on with another frame, each node's chance to be the last is to be as its speed: of n normal
- * variates that is so, nearly, if it is to end
+ * Who is late makes all others wait, who is early but itself.  So where nobody goes
+ * on with another frame, each node's chance to be the last is to be as its speed: of
+ * n normal variates that is so, nearly, if it is to end
  *
  *   noise * ln(fastest / speed) / sqrt(2 ln n)
  *
- * of its time early.  Simulated, three frames on nodes of 8:4:2:1, noise of 2, 5 and
- * 10 %: 1.054 -> 1.051, 1.073 -> 1.066, 1.107 -> 1.095.
+ * of its time early, by how far its own time may be off (cost_spread()).  Simulated,
+ * three frames on nodes of 8:4:2:1, noise of 2, 5 and 10 %: 1.054 -> 1.051, 1.073 ->
+ * 1.066, 1.107 -> 1.095.
  *
  * How far a start goes is not known well at first: then it is taken for as long
  * as it may be by any terms that explain the pieces about as well.
@@ -137,8 +138,8 @@ void sizing_cut(struct sizing *s,
                 const double load[],
                 struct slice head[],
                 struct slice *rest);
-/* The speeds by which to look: of those that have a load > 0, as the cost has them, and
- * the slow a bit slower. */
+/* speed[]: of those that have a load > 0, as the cost has them, but that the slow are
+ * to end early. */
 void sizing_take_speeds(struct sizing *s, const double load[]);
 /* Find the level, for so much work and that beside it; free[] and speed[] are as
  * they stand.  O(n). */

@@ -102,16 +102,19 @@ static int take_seen(struct density_seen *seen, const json_t *json)
 }
 
 /* A piece that cannot be is left out. */
-static void take_profile(struct cost_profile *p, const json_t *json)
+static void read_profile(struct cost_profile *p, const json_t *json)
 {
     const json_t *values = json_object_get(json, "seen");
+    const json_t *begin = json_object_get(json, "begin");
     double units = json_number_value(json_object_get(json, "units"));
     size_t n = json_array_size(values);
 
     for (size_t i = 0; i < n && n <= COST_PROFILE; i++)
         if (take_seen(&p->seen[p->n], json_array_get(values, i)) == 0)
             p->n++;
-    if (!(units > 0) || !(units <= UNITS_MOST))
+    p->begin = json_number_value(begin);
+    if (!(units > 0) || !(units <= UNITS_MOST) || !json_is_integer(begin)
+        || !(p->begin >= 0))
         p->n = 0;
     p->units = p->n > 0 ? units : 0;
 }
@@ -131,33 +134,68 @@ void cost_history_line(struct cost_record *best,
         if (take_number(&r.speed, json, "speed") < 0)
             r.speed = 0;
         if (r.match == COST_SAME_LINE)
-            take_profile(&r.profile, json);
+            read_profile(&r.profile, json);
         *best = r;
     }
     json_decref(json);
 }
 
+/* Lines that may match, the oldest first. */
 struct reading {
-    struct cost_record *best;
     const struct cost_key *key;
+    char **line;
+    size_t n, room;
 };
+
+static void keep_line(struct reading *r, const char *line)
+{
+    size_t room = r->room > 0 ? 2 * r->room : 64;
+    char **more = r->line;
+
+    if (r->n == r->room) {
+        more = realloc(r->line, room * sizeof *more);
+        if (!more)
+            return; /* it only helps */
+        r->line = more;
+        r->room = room;
+    }
+    r->line[r->n] = strdup(line);
+    r->n += r->line[r->n] != NULL;
+}
 
 static void take_line(void *arg, const char *line)
 {
-    const struct reading *r = arg;
+    struct reading *r = arg;
 
     /* Most are of other commands, and need no parser to say so. */
     if (strstr(line, r->key->line)
         || (r->key->file[0] != '\0' && strstr(line, r->key->file)))
-        cost_history_line(r->best, r->key, line);
+        keep_line(r, line);
+}
+
+/* The newest that has such a text and is a match at least as good. */
+static void look_for(struct cost_record *best,
+                     const struct reading *r,
+                     const char *text,
+                     enum cost_match match)
+{
+    for (size_t i = r->n; i > 0 && best->match < match; i--)
+        if (strstr(r->line[i - 1], text))
+            cost_history_line(best, r->key, r->line[i - 1]);
 }
 
 void cost_history_read(struct cost_record *best, const struct cost_key *key)
 {
-    struct reading r = {best, key};
+    struct reading r = {.key = key};
 
     *best = (struct cost_record){.match = COST_STRANGER};
     history_file_read(FILE_NAME, COST_HISTORY_BYTES_MOST, take_line, &r);
+    look_for(best, &r, key->line, COST_SAME_LINE);
+    if (key->file[0] != '\0')
+        look_for(best, &r, key->file, COST_SAME_PROGRAM);
+    for (size_t i = 0; i < r.n; i++)
+        free(r.line[i]);
+    free(r.line);
 }
 
 struct cost_terms cost_record_terms(const struct cost_record *r, double speed)
@@ -182,6 +220,8 @@ static void pack_profile(json_t *json, const struct cost_profile *p)
         (void)json_array_append_new(
             values, json_pack("[f, f, f, f]", p->seen[i].begin, p->seen[i].end,
                               p->seen[i].mean, p->seen[i].deviation));
+    (void)json_object_set_new(json, "begin",
+                              json_integer((json_int_t)p->begin));
     (void)json_object_set_new(json, "units",
                               json_integer((json_int_t)p->units));
     (void)json_object_set_new(json, "seen", values);

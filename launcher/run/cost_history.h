@@ -5,7 +5,7 @@
  *
  *   {"command": "python3", "file": "render.py", "line": "9f1c…", "wait": 0.61,
  *    "burn": 0.02, "each": 0.0035, "noise": 0.04, "speed": 11.8,
- *    "units": 360, "seen": [[0, 0.6, 1.2, 0.05], [0.6, 1, 0.7, 0.05]]}
+ *    "begin": 0, "units": 360, "seen": [[0, 0.6, 1.2, 0.05], [0.6, 1, 0.7, 0.05]]}
  *
  * in $XDG_STATE_HOME/evenstep/costs, or below ~/.local/state.
  *
@@ -17,7 +17,7 @@
  * file (`sh -c ...`) is known by its line alone, as a shell tells nothing of
  * what it runs.
  *
- * Where units are not alike, along a frame of `units`, `seen` is what pieces said of
+ * Where units are not alike, along a frame of `units` from `begin` on, `seen` is what pieces said of
  * that (density.h: begin, end, mean and deviation of each).  It counts for a run of
  * the same line with frames of as many units.
  *
@@ -32,7 +32,7 @@
 
 #include "policy/cost.h"
 
-#define COST_HISTORY_BYTES_MOST (1u << 20) /* of hundreds of runs */
+#define COST_HISTORY_BYTES_MOST (1u << 19) /* of hundreds of runs */
 
 /* Which command it is. */
 struct cost_key {

@@ -14,8 +14,8 @@
 #define LINGER_MS 5000
 /* For each agent of --local more: what one needs to go on a busy machine. */
 #define LEAVE_EACH_MS 20
-/* Of the eight nodes that a session may begin without some of, and more. */
-#define NAMES_MAX 1024
+/* Of the eight nodes that a session may begin without some of. */
+#define NAMES_MAX (8 * (NODE_NAME_MAX + 2))
 
 /* --- agents that stay ----------------------------------------------------- */
 
@@ -136,8 +136,8 @@ static void await_processes(struct session *s, int ms)
     event_del(s->deadline);
 }
 
-/* Nodes that srun still waits for now, and that nobody has told of: the work was
- * done before they were missed.  Those that came say which they are. */
+/* Nodes that srun still waits for now, and that nobody has told of: all was over
+ * before they were missed.  Those that came say which they are. */
 static void tell_missing(const struct session *s)
 {
     char came[NAMES_MAX] = "";
@@ -153,8 +153,8 @@ static void tell_missing(const struct session *s)
                                     members_node(s->members, i)->name);
     }
     if (missing > 0)
-        notice("warning: %zu of %zu nodes did not come, and the others did all "
-               "(%s): see sinfo, and slurmd.log there",
+        notice("warning: %zu of %zu nodes had not come when all was over (%s "
+               "had): see sinfo, and slurmd.log there",
                missing, s->n, came);
 }
 

@@ -43,8 +43,11 @@ static void look_at_cost(const struct cost_record *r)
     must((r->profile.n > 0) == (r->profile.units > 0));
     must(r->profile.n <= COST_PROFILE);
     for (size_t i = 0; i < r->profile.n; i++)
-        must(r->profile.seen[i].end > r->profile.seen[i].begin
-             && r->profile.seen[i].deviation > 0);
+        must(r->profile.seen[i].begin >= 0 && r->profile.seen[i].end <= 1
+             && r->profile.seen[i].end > r->profile.seen[i].begin
+             && isfinite(r->profile.seen[i].mean)
+             && r->profile.seen[i].deviation > 0
+             && isfinite(r->profile.seen[i].deviation));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -74,7 +74,8 @@ static void test_lines(void)
     }
 }
 
-#define LINE  "{\"line\":\"0123456789abcdef\",\"units\":360,\"seen\":"
+#define LINE                                                                   \
+    "{\"line\":\"0123456789abcdef\",\"begin\":7,\"units\":360,\"seen\":"
 #define PIECE "[0.25,0.5,1.5,0.1]"
 
 static const struct {
@@ -92,7 +93,11 @@ static const struct {
     {"one that ends before it begins", LINE "[[0.5,0.25,1,0.1]]," GOOD, 0},
     {"one outside of the frame", LINE "[[0.5,1.25,1,0.1]]," GOOD, 0},
     {"one that is all too sure", LINE "[[0,1,1,0]]," GOOD, 0},
-    {"no units", "{\"line\":\"0123456789abcdef\",\"seen\":[" PIECE "]," GOOD,
+    {"no begin",
+     "{\"line\":\"0123456789abcdef\",\"units\":9,\"seen\":[" PIECE "]," GOOD,
+     0},
+    {"no units",
+     "{\"line\":\"0123456789abcdef\",\"begin\":0,\"seen\":[" PIECE "]," GOOD,
      0},
     {"more than there is room for",
      LINE "[" PIECE "," PIECE "," PIECE "," PIECE "," PIECE "," PIECE "," PIECE
@@ -179,8 +184,10 @@ static void append(const struct cost_key *key, double wait)
         .terms = {.wait = wait, .each = 1},
         .noise = 0.1,
         .speed = 20,
-        .profile = {
-            .units = 1234567, .n = 1, .seen = {{0.25, 0.5, 1.5, wait}}}};
+        .profile = {.begin = 7,
+                    .units = 1234567,
+                    .n = 1,
+                    .seen = {{0.25, 0.5, 1.5, wait}}}};
 
     is_int(cost_history_append(key, &r), 0, "a line is appended");
 }
@@ -204,7 +211,7 @@ static void test_file(void)
     cost_history_read(&r, &python);
     is_int(r.match, COST_SAME_LINE, "its very line is better");
     is_near(r.terms.wait, 3, 0, "the newest one");
-    ok(r.profile.n == 1 && r.profile.units == 1234567
+    ok(r.profile.n == 1 && r.profile.begin == 7 && r.profile.units == 1234567
            && r.profile.seen[0].begin == 0.25 && r.profile.seen[0].end == 0.5
            && r.profile.seen[0].mean == 1.5 && r.profile.seen[0].deviation == 3,
        "with its profile");
