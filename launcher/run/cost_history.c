@@ -12,6 +12,7 @@
 #include <xxhash.h>
 
 #define FILE_NAME "costs"
+#define DIGITS    6 /* of a number that was measured */
 
 /* A command that takes longer to start, or a unit, is none that anybody runs;
  * and no other number is so large. */
@@ -236,5 +237,6 @@ int cost_history_append(const struct cost_key *key, const struct cost_record *r)
                   "noise", r->noise, "speed", r->speed);
 
     pack_profile(json, &r->profile);
-    return history_file_append_json(FILE_NAME, json, COST_HISTORY_BYTES_MOST);
+    return history_file_append_json(FILE_NAME, json, DIGITS,
+                                    COST_HISTORY_BYTES_MOST);
 }

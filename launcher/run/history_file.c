@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #define NAME_BYTES 32 /* of a file, with .old */
-#define DIGITS     6  /* of a number that was measured */
 
 static int is_ours(int fd, struct stat *st)
 {
@@ -45,12 +44,13 @@ int history_file_append(const char *name, const char *line, size_t most)
     return rc;
 }
 
-int history_file_append_json(const char *name, json_t *value, size_t most)
+int history_file_append_json(const char *name,
+                             json_t *value,
+                             size_t digits,
+                             size_t most)
 {
-    char *text = value ? json_dumps(value,
-                                    JSON_COMPACT | JSON_REAL_PRECISION(DIGITS))
-                       : NULL,
-         *line = NULL;
+    size_t flags = JSON_COMPACT | JSON_REAL_PRECISION(digits);
+    char *text = value ? json_dumps(value, flags) : NULL, *line = NULL;
     int rc = -1, why;
 
     if (text && asprintf(&line, "%s\n", text) < 0)

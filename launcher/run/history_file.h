@@ -16,9 +16,12 @@
 /* Append a line, given with its newline, to a file that is to have `most` bytes
  * or a bit more.  0, or -1 with errno. */
 int history_file_append(const char *name, const char *line, size_t most);
-/* Likewise, of a JSON value, which is taken over, reals with six digits; NULL: memory
- * ran out. */
-int history_file_append_json(const char *name, json_t *value, size_t most);
+/* Likewise, of a JSON value, which is taken over, its reals with so many digits, 0:
+ * with all; NULL: memory ran out. */
+int history_file_append_json(const char *name,
+                             json_t *value,
+                             size_t digits,
+                             size_t most);
 /* All lines, the oldest first.  A file that is far larger than it can be is
  * none of ours. */
 void history_file_read(const char *name,

@@ -187,5 +187,5 @@ int node_history_append(const struct node_history_key *key,
                   (json_int_t)key->job, "step", (json_int_t)key->step, "time",
                   (json_int_t)key->now_s, "whole", is_whole, "nodes", nodes);
 
-    return history_file_append_json(FILE_NAME, run, NODE_HISTORY_BYTES_MOST);
+    return history_file_append_json(FILE_NAME, run, 0, NODE_HISTORY_BYTES_MOST);
 }
