@@ -17,9 +17,9 @@
  * file (`sh -c ...`) is known by its line alone, as a shell tells nothing of
  * what it runs.
  *
- * Where units are not alike, along a frame of `units` from `begin` on, `seen` is what pieces said of
- * that (density.h: begin, end, mean and deviation of each).  It counts for a run of
- * the same line with frames of as many units.
+ * Where units are not alike, along a frame of `units` from `begin` on, `seen` is
+ * what pieces said of that (density.h: begin, end, mean and deviation of each).  It
+ * counts for a run of the same line whose first frame is as that.
  *
  * speed is what the run's nodes measured of their CPUs, as a mean, 0 if they
  * did not: nodes that are faster burn less time.
