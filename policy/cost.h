@@ -60,6 +60,15 @@ struct cost_profile {
     struct density_seen seen[COST_PROFILE];
 };
 
+/* How a command's speed follows the one that is told of nodes: as told^exponent. */
+struct cost_scaling {
+    double exponent; /* 1: in proportion */
+    double loose;    /* how far ln(speed) of a node may be from that */
+    double
+        sure; /* of the exponent: squares of ln(told) about their mean, summed
+                        over nodes and runs, of which the older count less */
+};
+
 struct cost;
 
 /* nodes >= 1.  group: one a node, < nodes: those of one group learn from each
@@ -75,6 +84,8 @@ void cost_expect(struct cost *c, const struct cost_terms *terms, double noise);
 /* ... and their profile, which counts if the first frame of this run begins with the
  * same unit and has as many. */
 void cost_expect_profile(struct cost *c, const struct cost_profile *profile);
+/* ... and how its speed followed the one that is told. */
+void cost_expect_scaling(struct cost *c, const struct cost_scaling *scaling);
 /* A frame begins. */
 void cost_begin(struct cost *c, double begin, double units);
 /* A node is another than before: what it did is forgotten. */
@@ -106,12 +117,17 @@ int cost_is_known(const struct cost *c);
 struct cost_terms cost_terms(const struct cost *c);
 /* Its units are 0 if all units are alike, as far as is known. */
 struct cost_profile cost_profile(const struct cost *c);
+/* As before where fewer than two nodes that were told a speed had pieces. */
+struct cost_scaling cost_scaling(const struct cost *c);
 double cost_speed(const struct cost *c, size_t node);
 /* Standard deviation of a piece's seconds, relative. */
 double cost_noise(const struct cost *c);
 /* The same of a piece that is yet to be sent to a node: the noise, and that
  * nothing is known of its speed, if it was neither told nor seen.  O(1). */
 double cost_spread(const struct cost *c, size_t node);
+/* The same where a speed that was told is not taken for granted, until pieces have
+ * shown it.  O(1). */
+double cost_spread_unseen(const struct cost *c, size_t node);
 /* The part of a frame's work that each node has, if those with a speed > 0 have
  * the same number of units, one behind the other; n values each. */
 void cost_split(const struct cost *c, const double speed[], double part[]);

@@ -241,10 +241,11 @@ static double hedged(const struct sizing *s, size_t node, double most, double g)
 {
     double speed = s->speed[node];
 
-    return speed > 0
-               ? speed
-                     / (1 + cost_spread(s->cost, node) * log(most / speed) / g)
-               : 0;
+    return speed > 0 ? speed
+                           / (1
+                              + cost_spread_unseen(s->cost, node)
+                                    * log(most / speed) / g)
+                     : 0;
 }
 
 void sizing_take_speeds(struct sizing *s, const double load[])

@@ -16,9 +16,11 @@ column() {
 test_expect_success 'it has every policy, at its shipped defaults' '
 	evenstep config | sed -n "s/^policy \"\(.*\)\" {/\1/p" | sort >want && grep -v : table | cut -d" " -f1 | sort >got && test_cmp want got
 '
+# But for the last digit: one that lies at the edge is another by another libm.
 test_expect_success 'and the figures are those' '
 	cut -d" " -f1 table >names && column 8,4,2,1 0.05 >one && column 4,4,4,4 0.05 >two && column 8,4,2,1 0 >three && test -s one &&
-	paste -d" " names one two three >got && cat got && test_cmp table got
+	paste -d" " names one two three >got && cat got && test "$(wc -l <got)" = "$(wc -l <table)" && paste -d" " table got |
+	awk "\$1 != \$5 { exit 1 } { for (i = 2; i <= 4; i++) if ((\$i - \$(i + 4)) ^ 2 > 0.011 ^ 2) exit 1 }"
 '
 test_expect_success 'help says which of them JPPF has deprecated: one, and the page names it' '
 	evenstep run --help | grep "deprecated" >told && test "$(wc -l <told)" = 1 && grep "^ *rl " told && tr "\n" " " <"$page" | grep -q "Of these only .Cm rl is deprecated by JPPF"

@@ -120,6 +120,14 @@ static void read_profile(struct cost_profile *p, const json_t *json)
     p->units = p->n > 0 ? units : 0;
 }
 
+static void read_scaling(struct cost_scaling *s, const json_t *json)
+{
+    if (take_number(&s->exponent, json, "exponent") < 0
+        || take_number(&s->loose, json, "loose") < 0
+        || take_number(&s->sure, json, "sure") < 0)
+        *s = (struct cost_scaling){.exponent = 0};
+}
+
 void cost_history_line(struct cost_record *best,
                        const struct cost_key *key,
                        const char *line)
@@ -134,6 +142,7 @@ void cost_history_line(struct cost_record *best,
         && take_number(&r.noise, json, "noise") == 0 && r.terms.each > 0) {
         if (take_number(&r.speed, json, "speed") < 0)
             r.speed = 0;
+        read_scaling(&r.scaling, json);
         if (r.match == COST_SAME_LINE)
             read_profile(&r.profile, json);
         *best = r;
@@ -228,6 +237,13 @@ static void pack_profile(json_t *json, const struct cost_profile *p)
     (void)json_object_set_new(json, "seen", values);
 }
 
+static void pack_scaling(json_t *json, const struct cost_scaling *s)
+{
+    (void)json_object_set_new(json, "exponent", json_real(s->exponent));
+    (void)json_object_set_new(json, "loose", json_real(s->loose));
+    (void)json_object_set_new(json, "sure", json_real(s->sure));
+}
+
 int cost_history_append(const struct cost_key *key, const struct cost_record *r)
 {
     json_t *json =
@@ -236,6 +252,8 @@ int cost_history_append(const struct cost_key *key, const struct cost_record *r)
                   r->terms.wait, "burn", r->terms.burn, "each", r->terms.each,
                   "noise", r->noise, "speed", r->speed);
 
+    if (r->scaling.exponent > 0)
+        pack_scaling(json, &r->scaling);
     pack_profile(json, &r->profile);
     return history_file_append_json(FILE_NAME, json, DIGITS,
                                     COST_HISTORY_BYTES_MOST);

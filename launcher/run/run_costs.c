@@ -35,6 +35,8 @@ static void expect(struct run *r, size_t type)
 
     if (before->match == COST_STRANGER)
         return;
+    if (before->scaling.exponent > 0)
+        cost_expect_scaling(cost, &before->scaling);
     terms = cost_record_terms(before, mean_speed(r));
     cost_expect(cost, &terms, before->noise);
     cost_expect_profile(cost, &before->profile);
@@ -74,6 +76,7 @@ static void keep(const struct run *r, size_t type)
     struct cost_record record = {.terms = cost_terms(cost),
                                  .noise = cost_noise(cost),
                                  .speed = mean_speed(r),
+                                 .scaling = cost_scaling(cost),
                                  .profile = cost_profile(cost)};
     struct cost_key key;
 

@@ -120,6 +120,35 @@ static void test_profiles(void)
     }
 }
 
+#define KEY "{\"line\":\"0123456789abcdef\","
+
+static const struct {
+    const char *what, *line;
+    double exponent;
+} scalings[] = {
+    {"a scaling", KEY "\"exponent\":1.5,\"loose\":0.1,\"sure\":3," GOOD, 1.5},
+    {"one of the same program counts, too",
+     "{\"command\":\"python3\",\"file\":\"a.py\",\"line\":\"1\","
+     "\"exponent\":1.5,\"loose\":0.1,\"sure\":3," GOOD,
+     1.5},
+    {"none", KEY GOOD, 0},
+    {"a part of one", KEY "\"exponent\":1.5,\"loose\":0.1," GOOD, 0},
+    {"no number", KEY "\"exponent\":1.5,\"loose\":0.1,\"sure\":null," GOOD, 0},
+    {"a negative one", KEY "\"exponent\":-1,\"loose\":0.1,\"sure\":3," GOOD, 0},
+};
+
+static void test_scalings(void)
+{
+    for (size_t i = 0; i < sizeof scalings / sizeof scalings[0]; i++) {
+        struct cost_record r = {.match = COST_STRANGER};
+
+        cost_history_line(&r, &python, scalings[i].line);
+        ok(r.match != COST_STRANGER
+               && r.scaling.exponent == scalings[i].exponent,
+           "%s", scalings[i].what);
+    }
+}
+
 static int is_same(const struct cost_key *a, const struct cost_key *b)
 {
     return strcmp(a->line, b->line) == 0;
@@ -184,6 +213,7 @@ static void append(const struct cost_key *key, double wait)
         .terms = {.wait = wait, .each = 1},
         .noise = 0.1,
         .speed = 20,
+        .scaling = {1.25, 0.0625, wait},
         .profile = {.begin = 7,
                     .units = 1234567,
                     .n = 1,
@@ -215,6 +245,9 @@ static void test_file(void)
            && r.profile.seen[0].begin == 0.25 && r.profile.seen[0].end == 0.5
            && r.profile.seen[0].mean == 1.5 && r.profile.seen[0].deviation == 3,
        "with its profile");
+    ok(r.scaling.exponent == 1.25 && r.scaling.loose == 0.0625
+           && r.scaling.sure == 3,
+       "and its scaling");
     cost_history_read(&r, &shell);
     is_int(r.match, COST_STRANGER, "and a stranger stays one");
 }
@@ -254,6 +287,7 @@ int main(void)
         bail("cannot make a folder");
     test_lines();
     test_profiles();
+    test_scalings();
     test_keys();
     test_file();
     test_speeds();
