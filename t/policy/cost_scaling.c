@@ -7,9 +7,10 @@
 
 static const double told[NODES] = {8, 4, 2, 1};
 
-/* What a run is like: speeds are as told^exponent, but for so much. */
+/* What a run is like: speeds are as told^exponent, but for so much; and the last node
+ * so much slower. */
 struct world {
-    double exponent, off, noise;
+    double exponent, off, noise, slower;
     struct rng random;
 };
 
@@ -18,18 +19,25 @@ static double about(struct world *w, double deviation)
     return exp(deviation * random_normal(&w->random));
 }
 
-/* One piece a node and frame, of three, of units that take 0.02 s at the mean. */
+/* Of three frames, each half of the one before, one piece a node, of units that take
+ * 0.02 s at the mean, and all the same time where a node is as the exponent says. */
 static void frames(struct cost *c, struct world *w)
 {
-    double speed[NODES];
+    double slower[NODES];
 
     for (size_t i = 0; i < NODES; i++)
-        speed[i] = pow(told[i], w->exponent) * about(w, w->off);
+        slower[i] = about(w, w->off);
+    if (w->slower > 0)
+        slower[NODES - 1] = w->slower;
     for (int f = 0; f < 3; f++) {
-        for (size_t i = 0; i < NODES; i++)
-            cost_add(
-                c, i, &(struct cost_part){.units = 40 * speed[i]},
-                &(struct cost_run){.seconds = 0.5 + 0.8 * about(w, w->noise)});
+        for (size_t i = 0; i < NODES; i++) {
+            double part = 1.0 / (1 << f);
+            double units = part * 40 * pow(told[i], w->exponent);
+            double seconds = 0.5 + part * 0.8 * slower[i] * about(w, w->noise);
+
+            cost_add(c, i, &(struct cost_part){.units = units},
+                     &(struct cost_run){.seconds = seconds});
+        }
         cost_fit(c);
     }
 }
@@ -123,6 +131,24 @@ static void test_spread(void)
     cost_destroy(c);
 }
 
+/* In one run a stranger takes half of the slowest node. */
+static void test_stranger(int runs, double most)
+{
+    struct world w = {.exponent = 1, .noise = 0.01};
+    struct cost_scaling s;
+    struct cost *c;
+
+    random_init(&w.random, GENERATOR_LCG32, 13);
+    s = after_runs(&w, runs);
+    w.slower = 2;
+    c = begin(told, &s);
+    frames(c, &w);
+    s = cost_scaling(c);
+    ok(fabs(s.exponent - 1) < most,
+       "a stranger after %d runs bends it little (%g)", runs, s.exponent);
+    cost_destroy(c);
+}
+
 /* Where nothing can be learned what was believed stays. */
 static void test_nothing(void)
 {
@@ -197,6 +223,8 @@ int main(void)
     test_learned(1.1);
     test_learned(0.6);
     test_loose();
+    test_stranger(0, 0.2);
+    test_stranger(RUNS, 0.01);
     test_spread();
     test_nothing();
     test_late();
