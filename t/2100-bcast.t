@@ -27,28 +27,13 @@ arrived() { # SRC [NODE...]
 }
 nothing_arrived() { find dst ! -type d >left && test_cmp /dev/null left; }
 # An agent has opened the file of its node, which has no name yet.
-begun() {
-	for agent in $(pgrep -P $run -x evenstep-agent); do
-		find /proc/"$agent"/fd -lname "$here/dst/local*/*" 2>&- | grep -q . && return 0
-	done
-	return 1
-}
+begun() { opened 1 "$here/dst/local*/*"; }
+bring() { rm -f dst/*/x && exec env --default-signal=INT evenstep bcast --local "$n" "$@" large "$here/dst/{node}/x"; }
 # shellcheck disable=SC2086 # lists of numbers
-# held OPTIONS: a broadcast of "large" that is stopped in its middle.  The
-# agents are held as soon as a file is begun; that may be too late.
+# held OPTIONS: a broadcast of "large" to all nodes that is stopped in its middle.
 held() {
 	test -z "$run" || kill -KILL $run $agents 2>&- # of a test that failed
-	for again in 1 2 3 4 5; do
-		rm -f dst/*/x
-		env --default-signal=INT evenstep bcast "$@" large "$here/dst/{node}/x" >out 2>err 3>&- 4>&- 5>&- &
-		run=$!
-		until begun || ! kill -0 $run 2>&-; do :; done
-		agents=$(pgrep -P $run -x evenstep-agent | xargs) && kill -STOP $agents 2>&- && ! dead $run &&
-			begun && return 0
-		test -z "$agents" || kill -CONT $agents 2>&-
-		wait $run
-	done
-	return 1
+	held_while begun "$n" bring "$@"
 }
 # shellcheck disable=SC2086
 go_on() { kill -CONT $agents; }
@@ -207,7 +192,7 @@ test_expect_success MOUNT "one node's disk is full: named, the others have it, n
 truncate -s 300M large
 while IFS='|' read -r what change; do
 	test_expect_success "SRC $what while it is read: exit 1, says so, and nothing arrives" '
-		truncate -s 300M large && nodes 1 && held --local 1 && eval "$change" && go_on && test_expect_code 1 wait $run &&
+		truncate -s 300M large && nodes 1 && held && eval "$change" && go_on && test_expect_code 1 wait $run &&
 		said "evenstep: large: it changes while it is read: broadcast it when nobody writes to it" &&
 		nothing_left && nothing_arrived
 	'
@@ -221,38 +206,38 @@ top_knows() {
 		grep -qE "^\[[#.]{20}\] .* of 629 MB" seen && test "$(grep -cE '^local[01] +working [#.]{10} .*/315 MB .*%' seen)" = 2
 }
 test_expect_success 'evenstep top shows how much of it each node has, while it is held' '
-	truncate -s 300M large && nodes 2 && held --local 2 && wait_for 60 top_knows; code=$?; cat seen top.now; go_on && wait $run && { pid=$run; nothing_left; } && test $code = 0 &&
+	truncate -s 300M large && nodes 2 && held && wait_for 60 top_knows; code=$?; cat seen top.now; go_on && wait $run && { pid=$run; nothing_left; } && test $code = 0 &&
 	test ! -e "/dev/shm/evenstep-$(id -u)/run-$pid"
 '
 test_expect_success 'SRC that is removed while it is read arrives' '
-	nodes 1 && ln large same && held --local 1 && rm large && go_on && wait $run && nothing_left &&
+	nodes 1 && ln large same && held && rm large && go_on && wait $run && nothing_left &&
 	mv same large && arrived large
 '
 
 # --- agents that die, the user who leaves ------------------------------------------
 test_expect_success 'an agent killed in the middle: named, it leaves nothing, the others have it' '
-	nodes 3 && held --local 3 && set -- $agents && kill -KILL $2 && kill -CONT $1 $3 && test_expect_code 1 wait $run &&
+	nodes 3 && held && set -- $agents && kill -KILL $2 && kill -CONT $1 $3 && test_expect_code 1 wait $run &&
 	said "evenstep: local[0-2]: .*" && said "evenstep: 1 of 3 nodes have not got the file: .*" &&
 	nothing_left && find dst ! -type d >got && cat got && test "$(wc -l <got)" = 2 && for x in dst/*/x; do cmp large $x || return 1; done
 '
 test_expect_success 'an agent that hangs: named after the timeout, the others have it' '
-	nodes 3 && held --local 3 -t 3 && set -- $agents && kill -CONT $1 $3 && test_expect_code 1 wait $run &&
+	nodes 3 && held -t 3 && set -- $agents && kill -CONT $1 $3 && test_expect_code 1 wait $run &&
 	kill -CONT $2; said "evenstep: local[0-2]: no progress for 3 s" && nothing_left &&
 	find dst ! -type d >got && cat got && test "$(wc -l <got)" = 2 && for x in dst/*/x; do cmp large $x || return 1; done
 '
 for signal in INT:130 TERM:143; do
 	test_expect_success "SIG${signal%:*}: ends by it, and nothing is left" '
-		nodes 2 && held --local 2 && kill -s ${signal%:*} $run && go_on && test_expect_code ${signal#*:} wait $run &&
+		nodes 2 && held && kill -s ${signal%:*} $run && go_on && test_expect_code ${signal#*:} wait $run &&
 		said "evenstep: .*: nothing is left half-written" && nothing_left && nothing_arrived
 	'
 done
 test_expect_success 'SIGHUP at an agent: it leaves nothing, the others have it' '
-	nodes 2 && held --local 2 && set -- $agents && kill -HUP $1 && go_on && test_expect_code 1 wait $run &&
+	nodes 2 && held && set -- $agents && kill -HUP $1 && go_on && test_expect_code 1 wait $run &&
 	said "evenstep: 1 of 2 nodes have not got the file: .*" && nothing_left &&
 	find dst ! -type d >got && cat got && test "$(wc -l <got)" = 1 && cmp large "$(cat got)"
 '
 test_expect_success 'kill -9 of evenstep: the agents go and leave nothing' '
-	nodes 2 && held --local 2 && kill -STOP $run && go_on && kill -KILL $run && test_expect_code 137 wait $run &&
+	nodes 2 && held && kill -STOP $run && go_on && kill -KILL $run && test_expect_code 137 wait $run &&
 	wait_for 60 dead $agents && rm -rf "$TMPDIR"/* && nothing_left && nothing_arrived
 '
 
@@ -291,10 +276,8 @@ test_expect_success 'bcast { scheme = "strict" }: the published tree, also for w
 	EVENSTEP_CONF=strict.conf evenstep run --local 9 --metrics equal --bcast "nine:$PWD/to/run-{node}" --range 0:9 --pieces 1 \
 		-- cmp nine "$PWD/to/run-{node}"
 '
-in_the_middle() { # those below agent 1, too, have begun
-	for agent in $(pgrep -P "$front" -x evenstep-agent); do find /proc/"$agent"/fd -lname "$PWD/to/*" 2>&-; done >begun
-	test -s pid && test "$(wc -l <begun)" -ge 20
-}
+in_the_middle() { test ! -e to/local1 && opened 20 "$here/to/*"; } # those below agent 1, too, have begun
+bring_24() { rm -rf to pid && mkdir to && exec env EVENSTEP_CONF=noting.conf evenstep bcast --local 24 large "$here/to/{node}"; }
 # Agent 1 has the orders of 16 to 23 to pass on.
 test_expect_success 'an agent with others below it is killed in the middle: they have it, and nothing is half' '
 	cat >noting <<-END && chmod +x noting && echo "plugin { agent_path = \"$PWD/noting\" }" >noting.conf &&
@@ -302,9 +285,8 @@ test_expect_success 'an agent with others below it is killed in the middle: they
 	test \$EVENSTEP_AGENT != local1 || echo \$\$ >"$PWD/pid"
 	exec "$EVENSTEP_BUILD/evenstep-agent"
 	END
-	head -c 40000000 /dev/urandom >large && rm -rf to pid && mkdir to &&
-	{ EVENSTEP_CONF=noting.conf evenstep bcast --local 24 large "$PWD/to/{node}" 2>err & front=$!; } &&
-	wait_for 60 in_the_middle && kill -9 "$(cat pid)" && test_expect_code 1 wait $front; cat err && said "evenstep: local1: .*" &&
+	head -c 40000000 /dev/urandom >large && held_while in_the_middle 24 bring_24 && kill -KILL "$(cat pid)" &&
+	kill -CONT $agents 2>&-; test_expect_code 1 wait $run && run= && said "evenstep: local1: .*" &&
 	for each in 0 $(seq 2 23); do cmp large to/local$each || return 1; done && test ! -e to/local1 && rm large to/*
 '
 test_done

@@ -151,23 +151,13 @@ test_expect_success 'a folder of 20 million bytes that is brought into itself' '
 '
 
 # --- faults --------------------------------------------------------------------
-# An agent is at work on its tree.
-begun() { find dst -mindepth 2 -name ".evenstep-tree-*" | grep -q .; }
-# shellcheck disable=SC2086 # lists of numbers
-# held: a broadcast of "many" to two nodes whose agents are stopped in its middle;
-# that may be too late.
-held() {
-	for again in 1 2 3 4 5; do
-		nodes 2
-		evenstep bcast --local 2 -r many "$here/dst/{node}/x" 2>err 3>&- 4>&- 5>&- &
-		run=$!
-		until begun || dead $run; do :; done
-		agents=$(pgrep -P $run -x evenstep-agent | xargs) && kill -STOP $agents && ! dead $run && begun && return 0
-		test -z "$agents" || kill -CONT $agents 2>&-
-		wait $run
+at_it() { # each agent is at work on its tree
+	for node in local0 local1; do
+		for tree in "dst/$node"/.evenstep-tree-*; do test -e "$tree" || return; done
 	done
-	return 1
 }
+bring() { nodes 2 && exec evenstep bcast --local 2 -r many "$here/dst/{node}/x"; }
+held() { n=2 && held_while at_it 2 bring; } # a broadcast of "many" that is stopped in its middle
 # shellcheck disable=SC2086
 ended() { wait_for 60 dead $run $agents && run=''; }
 mkdir many

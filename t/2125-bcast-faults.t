@@ -15,24 +15,21 @@ nodes() { # N: a folder for each: dst/local0, ..., and no caches
 	n=$1
 	rm -rf dst cache && mkdir cache && for i in $(seq 0 $((n - 1))); do mkdir -p dst/local"$i" || return 1; done
 }
-begun() { find dst -mindepth 2 -name ".evenstep-tree-*" | grep -q .; }
-# held OPTIONS...: a broadcast of "new" to three nodes that have "old" (or nothing, with without_old set),
-# whose agents are stopped in its middle; that may be too late.
-# shellcheck disable=SC2086 # lists of numbers
-held() {
-	for again in 1 2 3 4 5 6; do
-		nodes 3 || return 1
-		test ! -e kept || cp -a kept/. cache/ || return 1
-		test "$without_old" || for each in local0 local1 local2; do cp -r old dst/$each/x || return 1; done
-		evenstep bcast --local 3 -r --no-sync "$@" new "$dst" 2>err 3>&- 4>&- 5>&- &
-		run=$!
-		until begun || dead $run; do :; done
-		agents=$(pgrep -P $run -x evenstep-agent | xargs) && kill -STOP $agents && ! dead $run && begun && return 0
-		test -z "$agents" || kill -CONT $agents 2>&-
-		wait $run
+# at_it: each node has a tree without a name, and none has "new" yet, whose mark "old" lacks.
+at_it() {
+	for node in local0 local1 local2; do
+		for tree in "dst/$node"/.evenstep-tree-*; do test -e "$tree" || return; done
+		test ! -e dst/$node/x/mark || return
 	done
-	return 1
 }
+bring() {
+	nodes 3 && { test ! -e kept || cp -a kept/. cache/; } || return
+	test "$without_old" || for node in local0 local1 local2; do cp -r old dst/$node/x || return; done
+	exec evenstep bcast --local 3 -r --no-sync "$@" new "$dst"
+}
+# held OPTIONS...: a broadcast of "new" to three nodes that have "old" (or nothing, with without_old set),
+# whose agents are stopped in its middle.
+held() { held_while at_it 3 bring "$@"; }
 # shellcheck disable=SC2086 # lists of numbers
 ended() { wait_for 60 dead $run $agents && run=''; }
 # whole NODE: it has all of the one tree or all of the other, or with without_old nothing.
@@ -43,6 +40,7 @@ whole() {
 mkdir old new
 for i in $(seq 40); do head -c 500000 /dev/urandom >old/"$i" && seq "$i" 90000 >new/"$i"; done
 : >old/gone
+: >new/mark
 
 # --- kills ---------------------------------------------------------------------
 for signal in INT:130 TERM:143; do
@@ -83,23 +81,26 @@ test_expect_success 'of one that two of the three have in their caches' '
 	without_old="" && killed --update --delete --cache="$here/cache/{node}"
 '
 
-# An agent has something open in the folder of its node.
-agent_of() { # NODE
-	for each in $(pgrep -P $run -x evenstep-agent); do
-		! find /proc/"$each"/fd -lname "*/dst/$1/*" 2>&- | grep -q . || echo "$each"
-	done
+# shellcheck disable=SC2046 # numbers
+is_known() { # the agent of local2, as $victim
+	victim=$(grep -lzsx EVENSTEP_AGENT=local2 /dev/null $(pgrep -P $run -x evenstep-agent | sed "s,.*,/proc/&/environ,") | cut -d/ -f3)
+	test "$victim"
 }
-# last_killed: the agent that alone lacks it, in the middle; that may be too late.
+has_file() { # local2 has one of its tree
+	for file in dst/local2/.evenstep-tree-*/[0-9]*; do ! test -s "$file" || return 0; done
+	return 1
+}
+# last_killed: the agent that alone lacks it, in the middle; that may be too late.  To wait
+# for it would take longer than is waited here.
 last_killed() {
-	for again in 1 2 3 4 5 6; do
-		nodes 3 && cp -a kept/. cache/ || return 1
-		evenstep bcast --local 3 -r --no-sync --cache="$here/cache/{node}" new "$dst" 2>err 3>&- 4>&- 5>&- &
-		run=$! agents=''
-		until dead $run || find dst/local2 -type f -size +1k | grep -q .; do :; done
-		victim=$(agent_of local2)
-		test -z "$victim" || kill -KILL "$victim" || :
-		wait_for 8 dead $run || return 1
-		wait $run || { run='' && return 0; }
+	without_old=1 agents=''
+	for again in $(seq 20); do
+		behind bring -t 100 --cache="$here/cache/{node}"
+		until is_known || dead $run; do :; done
+		until has_file || dead $run; do :; done
+		kill -KILL "$victim"
+		wait_for 60 dead $run || return
+		wait $run || { run='' && return; }
 	done
 	return 1
 }

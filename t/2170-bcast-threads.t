@@ -19,7 +19,8 @@ with() { # THREADS [MORE]: in the configuration
 # In memory: a file there is mapped.
 mem=$(mktemp -d /dev/shm/evenstep-threads.XXXXXX) || exit
 cleanup() { rm -rf "$mem"; }
-trap 'code=$?; cleanup; (exit $code); die' EXIT
+run='' agents=''
+trap 'code=$?; test -z "$run" || kill -KILL $run $agents 2>&-; cleanup; (exit $code); die' EXIT
 trap 'exit 143' TERM
 nodes() { # N: a folder for each
 	n=$1
@@ -46,17 +47,15 @@ test_expect_success 'encrypted, compressed, and by the tree as published' '
 '
 
 # --- who dies ------------------------------------------------------------------
-has_begun() { # all agents of this have opened their copy
-	test "$(for agent in $(pgrep -P "$1" -x evenstep-agent); do find /proc/"$agent"/fd -lname "$mem/*" 2>&-; done | wc -l)" -ge "$2"
-}
+is_begun() { opened 6 "$mem/local*/*" && ! ls "$mem"/local?/x 2>&-; } # all have opened their copy, none has a name
+bring() { with 3 && nodes 6 && exec evenstep bcast --local 6 --no-sync "$@" large "$mem/{node}/x"; }
 for try in 1 2 3; do
 	test_expect_success "two of six agents killed in the middle ($try): the others have all of it" '
-		(with 3 && nodes 6 && { evenstep bcast --local 6 --no-sync --branches $try large "$mem/{node}/x" 2>err & front=$!; } &&
-		 wait_for 60 has_begun $front 6 && kill -9 $(pgrep -P $front -x evenstep-agent | sed -n "$try p;6p") &&
-		 test_expect_code 1 wait $front; cat err && grep -q "local[0-9]: " err &&
-		 for i in 0 1 2 3 4 5; do
+		held_while is_begun 6 bring --branches $try && kill -KILL $(echo "$agents" | sed -n "$try p;6p") &&
+		kill -CONT $agents 2>&-; test_expect_code 1 wait $run && run= && cat err && grep -q "local[0-9]: " err &&
+		for i in 0 1 2 3 4 5; do
 			test ! -e "$mem/local$i/x" || cmp large "$mem/local$i/x" || return 1
-		 done && test "$(ls "$mem"/local?/x | wc -l)" -ge 4)
+		done && test "$(ls "$mem"/local?/x | wc -l)" = 4
 	'
 done
 

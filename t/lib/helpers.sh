@@ -18,9 +18,10 @@ without_slurm() {
 # (ccache cc).
 compile() { ${CC:-cc} "$@"; }
 # ends_with_test: $run, if there is one, is killed when the test is over.
+# So are its $agents, which may have been stopped.
 ends_with_test() {
-	run=''
-	trap 'code=$?; test -z "$run" || kill -KILL $run 2>&-; (exit $code); die' EXIT
+	run='' agents=''
+	trap 'code=$?; test -z "$run" || kill -KILL $run $agents 2>&-; (exit $code); die' EXIT
 	trap 'exit 143' TERM
 }
 
@@ -71,10 +72,12 @@ settled() {
 # started N: so many commands have said that they are there, in the file started.
 started() { lines started "$1"; }
 
-# dead PID...: all have ended, also those for which nobody has waited.
+# dead PID...: all have ended, also those for which nobody has waited.  It starts no
+# process, as some look for that without a rest.
 dead() {
 	for helpers_each; do
-		test ! -e "/proc/$helpers_each" || grep -qs "^State:.Z" "/proc/$helpers_each/status" || return 1
+		read -r helpers_state 2>&- <"/proc/$helpers_each/stat" || continue
+		case $helpers_state in *') Z '*) ;; *) return 1 ;; esac
 	done
 }
 
@@ -89,3 +92,25 @@ behind_to() {
 	run=$!
 }
 behind() { behind_to out "$@"; }
+
+# opened N PATTERN: for held_while; $agents have so many files of such names open, at least.
+# shellcheck disable=SC2046,SC2086 # numbers
+opened() { test "$(find $(printf '/proc/%s/fd ' $agents) -lname "$2" 2>&- | wc -l)" -ge "$1"; }
+# held_while IS_SO N COMMAND...: a broadcast behind, whose N agents ($agents) are stopped
+# while it is so; COMMAND may be a function that ends with exec.  On a machine that is
+# fast, or at work, it may be over between two looks: so they are taken without a rest,
+# and if it was too late all is begun anew.
+# shellcheck disable=SC2086 # numbers
+held_while() {
+	helpers_is_so=$1 helpers_agents=$2
+	shift 2
+	for helpers_try in $(seq 20); do
+		behind "$@"
+		until agents=$(pgrep -P $run -x evenstep-agent) && test "$(echo "$agents" | wc -l)" = "$helpers_agents" || dead $run; do :; done
+		until $helpers_is_so || dead $run; do :; done
+		kill -STOP $agents 2>&- && ! dead $run && $helpers_is_so && return
+		kill -CONT $agents 2>&-
+		wait $run
+	done
+	return 1
+}
