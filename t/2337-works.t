@@ -75,11 +75,11 @@ test_expect_success 'a run that resumes goes on with the types' '
 	test_expect_code 2 evenstep run --local 2 --works other.conf --queue frames --journal j --resume -- echo own {begin} {end} {label} 2>err && grep "^evenstep: .*journal" err
 '
 test_expect_success 'where a node is lost, the others do its part of every type' '
-	printf "0:40 a @slow\n0:40 b @slow\n0:9 @quick\n" >lost && rm -f started &&
-	echo "work \"slow\" { command = \"echo x >>started; sleep 0.2; seq {begin} \$(({end} - 1))\" policy = \"manual:size=5\" } work \"quick\" { command = \"seq {begin} \$(({end} - 1))\" }" >lost.conf &&
+	printf "0:40 a @slow\n0:40 b @slow\n0:9 @quick\n" >lost && rm -f started go &&
+	echo "work \"slow\" { command = \"echo x >>started; until test -e go; do sleep 0.1; done; seq {begin} \$(({end} - 1))\" policy = \"manual:size=5\" } work \"quick\" { command = \"seq {begin} \$(({end} - 1))\" }" >lost.conf &&
 	evenstep run --local 3 --metrics equal --works lost.conf --queue lost >got 2>err 3>&- &
-	run=$! && wait_for 60 lines started 3 && kill -KILL $(pgrep -P $run -x evenstep-agent | head -n 1) && wait $run &&
-	{ seq 0 39; seq 0 39; seq 0 8; } >all && test_cmp all got && grep "is lost" err
+	run=$! && wait_for 60 lines started 3 && kill -KILL $(pgrep -P $run -x evenstep-agent | head -n 1) &&
+	wait_for 60 grep "is lost" err; : >go && wait $run && { seq 0 39; seq 0 39; seq 0 8; } >all && test_cmp all got && grep "is lost" err
 '
 test_expect_success 'without --works a word with @ is part of the label, as ever' '
 	echo "0:1 joe @home" >plain && evenstep run --local 1 --queue plain -- echo {label} >out && echo "joe @home" | test_cmp - out

@@ -28,6 +28,7 @@ begin() {
 }
 ended() { wait "$run" && run= && for each in $(seq "$frames"); do seq 0 59; done >want && test_cmp want out; }
 joined() { grep -q "^join" started; }
+both_joined() { joined && grep -qx "evenstep: join$join-1 has joined" err; }
 # refused STATUS PATTERN ARG...: evenstep join fails so, while a run writes to out and err.
 refused() { (mkdir -p aside && cd aside && status=$1 pattern=$2 && shift 2 && fails "$status" "evenstep: join: $pattern" evenstep join "$@"); }
 file() { echo "state/evenstep/join/$name"; }
@@ -57,12 +58,12 @@ test_expect_success 'ahead: frames overlap, and the nodes come in as one more be
 	: >fast && ended && wait $join
 '
 test_expect_success 'SIGINT: its nodes leave, and the others do their part; nothing of theirs stays' '
-	begin 400 --joinable 2 --metrics equal && { evenstep join --local 2 "$name" 2>joinerr & join=$!; } && wait_for 60 joined &&
+	begin 400 --joinable 2 --metrics equal && { evenstep join --local 2 "$name" 2>joinerr & join=$!; } && wait_for 60 both_joined &&
 	kill -INT $join && test_expect_code 130 wait $join && tail -n 1 joinerr | grep -qx "evenstep: Interrupt: the run goes on without these nodes" &&
 	wait_for 60 grep -qx "evenstep: join$join-1 has left: the other nodes do its part" err && : >fast && ended
 '
 test_expect_success 'kill -9 of the join and of an agent: what they had is done by others' '
-	begin 400 --joinable 2 --metrics equal && { evenstep join --local 2 "$name" 2>joinerr & join=$!; } && wait_for 60 joined &&
+	begin 400 --joinable 2 --metrics equal && { evenstep join --local 2 "$name" 2>joinerr & join=$!; } && wait_for 60 both_joined &&
 	kill -KILL $join && test_expect_code 137 wait $join; wait_for 60 grep -q "join$join-1 is lost" err && : >fast && ended
 '
 test_expect_success 'more may join when others have gone, while there are seats' '

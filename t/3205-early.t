@@ -42,6 +42,7 @@ with() {
 	on_ctl timeout -k 5 100 salloc -Q --no-kill -N4 env EVENSTEP_CONF="$conf" "$@"
 }
 is_there() { test -n "$(ours evenstep-agent "$1")"; }
+is_awaited() { test -n "$(ours -f "/agent$" "$1")"; } # what is to be its agent waits
 # fresh: no command is known, but what the nodes are.
 fresh() { rm -rf come go started state && mkdir -p state/evenstep && cp nodes state/evenstep/; }
 nothing_left() { wait_for 60 no_agents && wait_for 60 no_jobs; }
@@ -69,7 +70,7 @@ test_expect_success 'each is known to have been measured, also that one' '
 '
 test_expect_success 'metrics.json has all nodes then, on each of them' '
 	fresh && { with agent evenstep run --range 0:4000 --repeat 2 -- sh -c "./gated {begin} {end}; jq -c \"[.nodes[].name]\" \$EVENSTEP_DIR/metrics.json >>names.{frame}.{node}" >got 2>err & } && run=$! &&
-	wait_for 60 has_begun n0 && : >come && wait_for 60 has_begun n2 && : >go && wait $run && cat names.* && test "$(cat names.1.* | sort -u)" = "[\"n0\",\"n1\",\"n2\",\"n3\"]"
+	for each in n0 n1 n3; do wait_for 60 has_begun $each || return 1; done && : >come && wait_for 60 has_begun n2 && : >go && wait $run && cat names.* && test "$(cat names.1.* | sort -u)" = "[\"n0\",\"n1\",\"n2\",\"n3\"]"
 '
 test_expect_success 'what the job has measured, of the fourth, too, spares the next run the probe' '
 	fresh && { with agent sh -c "evenstep run --range 0:400 -- ./gated {begin} {end} && exec evenstep run --range 0:4 --report report -- sleep 1" >got 2>err & } && run=$! &&
@@ -105,7 +106,7 @@ test_expect_success 'all that were there are killed: the one that comes does all
 '
 test_expect_success 'it is killed while it is awaited, and the others end' '
 	fresh && { with agent evenstep run --range 0:400 -- ./gated {begin} {end} >got 2>err & } && run=$! && wait_for 60 has_begun n0 &&
-	kill -KILL $(ours -f "/agent$" n2) && : >go && wait $run && test_cmp want got && nothing_left
+	wait_for 60 is_awaited n2 && kill -KILL $(ours -f "/agent$" n2) && : >go && wait $run && test_cmp want got && nothing_left
 '
 test_expect_success 'interrupted while it is awaited: nothing is left' '
 	fresh && { with never env --default-signal=INT evenstep run --range 0:400 -- ./gated {begin} {end} >got 2>err & } && run=$! && wait_for 60 has_begun n0 &&

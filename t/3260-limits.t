@@ -4,10 +4,11 @@ test_description='jobs with a time limit: a run ends before it, goes back into t
 . /usr/share/sharness/sharness.sh
 . "$EVENSTEP_SRC/t/lib/testbed.sh"
 
-# units BEGIN END: ten a second.
+# units BEGIN END: ten a second; while there is a file "hold" those from 40 on wait.
 cat >units <<'END'
 #!/bin/sh
 for unit in $(seq "$1" $(($2 - 1))); do
+	test "$unit" -lt 40 || while test -e hold; do sleep 0.1; done
 	sleep 0.1
 	echo "$unit"
 done
@@ -44,16 +45,16 @@ test_expect_success 'a limit that is raised meanwhile holds' '
 	wait_for 120 state COMPLETED && test_cmp want "output.$job" && ! log "time is up"
 '
 test_expect_success 'taken away in mid-run and requeued, as by preemption: it goes on where it was' '
-	rm -f log && submit 1 80 && wait_for 60 has_done && on_ctl scontrol requeue $job && wait_for 60 has_ended && wait_for 60 none_of units &&
-	log "^evenstep: stopped by SIGTERM: [1-9][0-9]* units of frame 0 are left: --resume goes on with it" && before=$(grep -c "\"slice\"" "journal.$job") &&
+	rm -f log && : >hold && submit 1 80 && wait_for 60 has_done && on_ctl scontrol requeue $job && wait_for 60 has_ended && wait_for 60 none_of units &&
+	log "^evenstep: stopped by SIGTERM: [1-9][0-9]* units of frame 0 are left: --resume goes on with it" && before=$(grep -c "\"slice\"" "journal.$job") && rm hold &&
 	wait_for 120 done_at_last && test_cmp want "output.$job" && wait_for 60 state COMPLETED && test $before -lt "$(grep -c "\"slice\"" "journal.$job")"
 '
 # cancelled OPTION...: a run in a job of its own.
 cancelled() { on_ctl env "PATH=$EVENSTEP_BUILD:$PATH" salloc -Q -N2 evenstep run --metrics equal --range 0:80 --journal journal.0 --gather file "$@" -- ./units "{begin}" "{end}" 2>err; }
 test_expect_success 'a job that is cancelled in mid-run: exit 4, nothing is left, and --resume goes on in the next one' '
-	seq 0 79 >want && { cancelled & } && job=0 && wait_for 60 has_done && on_ctl scancel $(on_ctl squeue -h -o %i) && { wait $!; test $? = 4; } &&
+	seq 0 79 >want && : >hold && { cancelled & } && job=0 && wait_for 60 has_done && on_ctl scancel $(on_ctl squeue -h -o %i) && { wait $!; test $? = 4; } &&
 	said "evenstep: stopped by SIGTERM: [1-9][0-9]* units of frame 0 are left: --resume goes on with it" && test ! -e file &&
-	wait_for 60 none_of units && wait_for 60 no_agents && wait_for 60 no_jobs && cancelled --resume && test_cmp want file
+	wait_for 60 none_of units && wait_for 60 no_agents && wait_for 60 no_jobs && rm hold && cancelled --resume && test_cmp want file
 '
 test_expect_success 'a limit that leaves no time: nothing is begun' '
 	rm -f log && on_ctl env "PATH=$EVENSTEP_BUILD:$PATH" salloc -Q -N2 -t 1 evenstep run --metrics equal --until-end 100 --range 0:10 -- \
