@@ -34,7 +34,7 @@ test_expect_success 'a companion step beside bound tasks sees every CPU of the j
 	test "$(wc -l <tasks)" = 2 && ! grep -E "[-,]" tasks
 '
 test_expect_success '--slots cores: a slot for each core of the job, each bound to its own' '
-	on_ctl salloc -Q -N2 --exclusive "$EVENSTEP_BUILD/evenstep" run --slots cores --policy manual:size=1 --range 0:40 -- sh -c "echo {node} {slot} \$($cpus_of_self)" >ran &&
+	on_ctl salloc -Q -N2 --exclusive "$EVENSTEP_BUILD/evenstep" run --slots cores --policy manual:size=1 --range 0:$((8 * $(nproc))) -- sh -c "echo {node} {slot} \$($cpus_of_self)" >ran &&
 	sort -u ran >slots && cat slots && test "$(cut -d" " -f1 slots | uniq -c | awk "{ print \$1 }" | sort -u)" = "$(cut -d" " -f2 slots | sort -nu | wc -l)" &&
 	test "$(cut -d" " -f1,3 slots | sort | uniq -d)" = "" && ! cut -d" " -f3 slots | grep -E "[-,]"
 '

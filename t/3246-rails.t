@@ -4,7 +4,7 @@ test_description='--rails: data goes by two networks at once, and by one of them
 . /usr/share/sharness/sharness.sh
 . "$EVENSTEP_SRC/t/lib/testbed.sh"
 
-size=8000000
+size=8000000 # which takes seconds by these networks, however slow the machine is
 head -c $size /dev/urandom >input
 unset EVENSTEP_CONF
 
@@ -25,7 +25,7 @@ same() { for each in n0 n1 n2; do on_node $each cmp "$PWD/${1:-input}" "/tmp/${1
 both() { test "$grew0" -gt $((size * 3 / 5)) && test "$grew1" -gt $((size * 3 / 5)); }
 
 test_expect_success 'up: three nodes in two networks of one rate' '
-	testbed_up --nodes 3 --rate 100mbit --second-net 100mbit \
+	testbed_up --nodes 3 --rate 20mbit --second-net 20mbit \
 		--plugin "$EVENSTEP_BUILD/evenstep.so" --plugin-args "launcher=$EVENSTEP_BUILD/evenstep"
 '
 test_expect_success 'it is to be said which networks are meant' '
@@ -66,26 +66,28 @@ test_expect_success 'of one network it makes what it was' '
 '
 test_expect_success 'a second one that is slow takes what it can' '
 	for each in ctl n0 n1 n2; do
-		on_node $each tc qdisc replace dev eth1 root tbf rate 10mbit burst 64k latency 50ms || return 1
+		on_node $each tc qdisc replace dev eth1 root tbf rate 2mbit burst 64k latency 50ms || return 1
 	done &&
 	bcast --interface "eth*" --rails input /tmp/input && same && test "$grew1" -lt $((grew0 / 2))
 '
-# break_soon NODE INTERFACE: once some of the data has left by it; not at all if it comes too late for that.
-break_soon() {
-	on_node "$1" timeout 60 sh -c "at=\$((\$(cat /sys/class/net/$2/statistics/tx_bytes) + $size / 20))
-		while test \$(cat /sys/class/net/$2/statistics/tx_bytes) -lt \$at; do sleep 0.01; done; ip link set $2 down"
+came() { on_node "$1" cat /sys/class/net/"$2"/statistics/rx_bytes; } # NODE INTERFACE: bytes so far
+# break_at NODE INTERFACE BYTES: once so many have come by it, as every node is sent its part by both; it
+# fails if they do not.
+break_at() {
+	on_node "$1" timeout 60 sh -c "echo >watching
+		while test \$(cat /sys/class/net/$2/statistics/rx_bytes) -lt $3; do sleep 0.01; done; ip link set $2 down"
 }
 test_expect_success 'one that breaks in the middle takes nobody along' '
 	for each in ctl n0 n1 n2; do
-		on_node $each tc qdisc replace dev eth1 root tbf rate 50mbit burst 64k latency 50ms || return 1
+		on_node $each tc qdisc replace dev eth1 root tbf rate 10mbit burst 64k latency 50ms || return 1
 	done &&
-	{ break_soon n1 eth1 & } &&
-	bcast --interface "eth1,eth0" --rails input /tmp/input && wait && same && ! grep "lost\|have not got" said &&
+	before=$(came n1 eth1) && { break_at n1 eth1 $((before + size / 20)) & breaks=$!; } && wait_for 60 test -e watching &&
+	bcast --interface "eth1,eth0" --rails input /tmp/input && wait $breaks && same && ! grep "lost\|have not got" said &&
 	on_node n1 cat /sys/class/net/eth1/operstate >state && grep down state
 '
 test_expect_success 'where one node has only one of them, the others use both' '
 	for each in ctl n0 n1 n2; do
-		on_node $each tc qdisc replace dev eth1 root tbf rate 100mbit burst 128k latency 50ms || return 1
+		on_node $each tc qdisc replace dev eth1 root tbf rate 20mbit burst 128k latency 50ms || return 1
 	done &&
 	bcast --interface "eth*" --rails input /tmp/input && same && test "$grew1" -gt $((size / 5))
 '
