@@ -62,11 +62,11 @@ struct cost_profile {
 
 /* How a command's speed follows the one that is told of nodes: as told^exponent. */
 struct cost_scaling {
-    double exponent; /* 1: in proportion */
+    double exponent; /* 1: in proportion; 0: it is not known */
     double loose;    /* how far ln(speed) of a node may be from that */
-    double
-        sure; /* of the exponent: squares of ln(told) about their mean, summed
-                        over nodes and runs, of which the older count less */
+    /* What the exponent was learned from: squares of ln(told) about their mean, summed
+     * over nodes and runs, of which the older count less. */
+    double sure;
 };
 
 struct cost;
@@ -84,7 +84,7 @@ void cost_expect(struct cost *c, const struct cost_terms *terms, double noise);
 /* ... and their profile, which counts if the first frame of this run begins with the
  * same unit and has as many. */
 void cost_expect_profile(struct cost *c, const struct cost_profile *profile);
-/* ... and how its speed followed the one that is told. */
+/* ... and how its speed followed the one that is told, if that is known. */
 void cost_expect_scaling(struct cost *c, const struct cost_scaling *scaling);
 /* A frame begins. */
 void cost_begin(struct cost *c, double begin, double units);
@@ -117,15 +117,17 @@ int cost_is_known(const struct cost *c);
 struct cost_terms cost_terms(const struct cost *c);
 /* Its units are 0 if all units are alike, as far as is known. */
 struct cost_profile cost_profile(const struct cost *c);
-/* As before where fewer than two nodes that were told a speed had pieces. */
+/* As it was expected where the nodes that had pieces do not tell. */
 struct cost_scaling cost_scaling(const struct cost *c);
+/* Is it one that can be? */
+int cost_scaling_holds(const struct cost_scaling *s);
 double cost_speed(const struct cost *c, size_t node);
 /* Standard deviation of a piece's seconds, relative. */
 double cost_noise(const struct cost *c);
 /* The same of a piece that is yet to be sent to a node: the noise, and that
  * nothing is known of its speed, if it was neither told nor seen.  O(1). */
 double cost_spread(const struct cost *c, size_t node);
-/* The same where a speed that was told is not taken for granted, until pieces have
+/* The same where a speed that was told is not taken for granted until a piece has
  * shown it.  O(1). */
 double cost_spread_unseen(const struct cost *c, size_t node);
 /* The part of a frame's work that each node has, if those with a speed > 0 have

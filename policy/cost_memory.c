@@ -101,8 +101,6 @@ struct cost *cost_create(size_t nodes, const size_t group[])
         return NULL;
     c->problem.nodes = nodes;
     c->noise = c->noise_before = NOISE_START;
-    c->scaling = cost_scaling_of(
-        &(struct cost_scaling){.exponent = 1, .loose = TOLD_LOOSE});
     if (allocate(c, group) < 0) {
         cost_destroy(c);
         return NULL;
@@ -146,16 +144,10 @@ static int is_positive(double x)
     return x > 1e-99 && x < 1e99;
 }
 
-/* A speed that was told of a node, by the scaling; 0: there is none. */
-static double told(const struct cost *c, size_t node)
-{
-    double given = c->problem.node[node].given;
-
-    return given > 0 ? pow(given / c->given, c->scaling.exponent) : 0;
-}
-
 /* The mean of those that are told, of one group or (groups) of all. */
-static double mean_told(const struct cost *c, size_t group)
+static double mean_told(const struct cost *c,
+                        const double speed[],
+                        size_t group)
 {
     const size_t *first = c->problem.first;
     int of_all = group == c->problem.groups;
@@ -163,51 +155,48 @@ static double mean_told(const struct cost *c, size_t group)
     double sum = 0;
 
     for (size_t j = of_all ? 0 : first[group]; j < to; j++) {
-        double s = told(c, c->order[j]);
+        double s = speed[c->order[j]];
 
-        n += s > 0 ? 1 : 0;
-        sum += s;
+        n += is_positive(s) ? 1 : 0;
+        sum += is_positive(s) ? s : 0;
     }
     return n > 0 ? sum / (double)n : 0;
 }
 
 /* What the told speeds are in ours: one that is fitted keeps its scale, by the nodes
  * whose pieces it was fitted to. */
-static double scale_told(const struct cost *c)
+static double scale_told(const struct cost *c, const double speed[])
 {
-    double ours = 0, theirs = 0;
+    double ours = 0, told = 0;
 
     for (size_t i = 0; i < c->problem.nodes; i++) {
-        double s = told(c, i);
-
-        if (!(s > 0) || c->problem.node[i].n == 0)
+        if (!is_positive(speed[i]) || c->problem.node[i].n == 0)
             continue;
         ours += cost_speed_now(c, i);
-        theirs += s;
+        told += speed[i];
     }
-    return theirs > 0 ? ours / theirs : 1;
+    return told > 0 ? ours / told : 1;
 }
 
-/* All speeds, as they are believed by what was told. */
-static void take_told(struct cost *c)
+static void take_told(struct cost *c, const double speed[])
 {
     const struct cost_problem *p = &c->problem;
-    double all = mean_told(c, p->groups);
-    double scale = c->is_fitted ? scale_told(c) : all > 0 ? 1 / all : 1;
+    double all = mean_told(c, speed, p->groups);
+    double scale = c->is_fitted ? scale_told(c, speed) : all > 0 ? 1 / all : 1;
 
     for (size_t g = 0; g < p->groups; g++) {
-        double mean = mean_told(c, g);
+        double mean = mean_told(c, speed, g);
 
         if (!(mean > 0))
             mean = all > 0 ? all : 1 / scale;
         for (size_t j = p->first[g]; j < p->first[g + 1]; j++) {
             size_t i = p->order[j];
             struct cost_node *n = &p->node[i];
+            int is_told = is_positive(speed[i]);
             double now = c->is_fitted ? cost_speed_now(c, i) : 0;
-            double s = told(c, i);
 
-            n->told = n->believed = scale * (s > 0 ? s : mean);
-            n->told_loose = n->loose = s > 0 ? c->scaling.loose : UNTOLD_LOOSE;
+            n->told = n->believed = scale * (is_told ? speed[i] : mean);
+            n->told_loose = n->loose = is_told ? TOLD_LOOSE : UNTOLD_LOOSE;
             c->now.own[i] = now > 0 && n->n > 0 ? log(now / n->told) : 0;
         }
     }
@@ -215,28 +204,43 @@ static void take_told(struct cost *c)
     cost_set_mean(c);
 }
 
-void cost_expect_speeds(struct cost *c, const double speed[])
+/* What was given, by the scaling. */
+static void take_given(struct cost *c)
 {
-    size_t n = 0;
-    double sum = 0;
+    double exponent = c->scaling.exponent > 0 ? c->scaling.exponent : 1;
 
     for (size_t i = 0; i < c->problem.nodes; i++) {
-        double given = is_positive(speed[i]) ? speed[i] : 0;
+        double given = c->problem.node[i].given;
 
-        c->problem.node[i].given = given;
-        n += given > 0 ? 1 : 0;
-        sum += given;
+        c->scratch[i] = given > 0 ? pow(given / c->given_mean, exponent) : 0;
     }
-    c->given = n > 0 ? sum / (double)n : 1;
-    take_told(c);
+    take_told(c, c->scratch);
+}
+
+/* Once pieces have come, what is told was learned from them. */
+void cost_expect_speeds(struct cost *c, const double speed[])
+{
+    struct cost_node *node = c->problem.node;
+
+    for (size_t i = 0; i < c->problem.nodes; i++)
+        if (!c->is_fitted)
+            node[i].given = is_positive(speed[i]) ? speed[i] : 0;
+        else if (node[i].n == 0)
+            node[i].given = 0;
+    if (c->is_fitted) {
+        take_told(c, speed);
+        return;
+    }
+    c->given_mean = mean_told(c, speed, c->problem.groups);
+    take_given(c);
 }
 
 void cost_expect_scaling(struct cost *c, const struct cost_scaling *scaling)
 {
-    if (c->is_fitted)
+    if (c->is_fitted || !cost_scaling_holds(scaling))
         return;
-    c->scaling = cost_scaling_of(scaling);
-    take_told(c);
+    c->scaling = *scaling;
+    take_given(c);
 }
 
 void cost_expect(struct cost *c, const struct cost_terms *terms, double noise)
@@ -436,23 +440,28 @@ double cost_noise(const struct cost *c)
     return c->noise;
 }
 
-double cost_spread_unseen(const struct cost *c, size_t node)
+/* What was told is trusted: to hedge against a tenth costs each node a start,
+ * and seldom pays. */
+double cost_spread(const struct cost *c, size_t node)
 {
     const struct cost_node *n = &c->problem.node[node];
     double noise = c->noise * c->noise, pieces = 0;
 
+    if (n->told_loose < UNTOLD_LOOSE)
+        return c->noise;
     for (size_t k = 0; k < n->n; k++)
         pieces += n->piece[k].weight;
     return sqrt(noise + 1 / (1 / (n->loose * n->loose) + pieces / noise));
 }
 
-/* What was told is trusted: to hedge against a tenth costs each node a start,
- * and seldom pays. */
-double cost_spread(const struct cost *c, size_t node)
+double cost_spread_unseen(const struct cost *c, size_t node)
 {
-    return c->problem.node[node].told_loose < UNTOLD_LOOSE
-               ? c->noise
-               : cost_spread_unseen(c, node);
+    const struct cost_node *n = &c->problem.node[node];
+    double loose = c->scaling.exponent > 0 ? c->scaling.loose : n->told_loose;
+
+    return n->n == 0 && n->told_loose < UNTOLD_LOOSE
+               ? sqrt(c->noise * c->noise + loose * loose)
+               : cost_spread(c, node);
 }
 
 double cost_seconds(const struct cost *c, size_t node, double units)

@@ -2,126 +2,168 @@
 /*
  * How a command's speed follows the one that its nodes were told to have: one
  * that waits for memory gains less from a faster CPU than that measures, one
- * that a node's limit cools the caches of loses more by it.
+ * whose caches a node's limit cools loses more by it.
  *
  *   ln(speed) = exponent * ln(told) + level
  *
- * over the nodes that had pieces.  A node that is far off, as a stranger works
- * beside us there, counts for less (Huber, Robust Estimation of a Location
- * Parameter, Annals of Mathematical Statistics 35, 1964).  What was believed
- * before counts like the nodes that it was learned from.
+ * over the groups of nodes that had pieces: the slots of a node are one.  A node
+ * that is far off, as a stranger works beside us there, counts for less (Huber,
+ * Robust Estimation of a Location Parameter, Annals of Mathematical Statistics 35,
+ * 1964).  What was measured is off itself, which flattens a line: the squares of
+ * that are taken off those of ln(told) (Fuller, Measurement Error Models, 1987),
+ * so nodes that are alike teach nothing.
  */
 #include "policy/cost_state.h"
 
+/* Bounds of what is believed, wider than any command is known to need. */
 #define EXPONENT_LEAST 0.25
 #define EXPONENT_MOST  2.0
-#define SURE_START     0.3 /* like nodes whose speeds differ by a factor of two */
-#define SURE_AGED      0.75 /* of it after a run */
-#define SURE_MOST      100
 #define LOOSE_LEAST    0.001
 #define LOOSE_MOST     0.2
-#define LOOSE_SURE     2 /* nodes that the scatter believed before counts as */
-#define FAR            1.345 /* deviations; Huber's for 95 % of the least squares */
-#define FAR_LEAST      0.02 /* a deviation, at least: of what noise does */
-#define STEPS          20
+#define SURE_LEAST     0.1
+#define SURE_MOST      100
 
-static double within(double x, double least, double most)
+#define MEASURED_OFF 0.03 /* of ln(told) of a node: what probes vary by */
+#define XX_LEAST     0.1 /* of ln(told): two nodes that differ by a factor of 1.6 */
+#define SURE_START   0.3  /* of an exponent of 1: by a factor of 2.2 */
+#define SURE_AGED    0.75 /* of it after a run */
+#define LOOSE_SURE   2    /* nodes that the scatter believed before counts as */
+#define FAR          1.345 /* deviations: 95 % as good where errors are normal */
+#define FAR_LEAST    0.02 /* a deviation: pieces of calm nodes vary by as much */
+#define STEPS        20   /* it rests after three to ten */
+#define AT_REST      1e-4
+
+int cost_scaling_holds(const struct cost_scaling *s)
 {
-    return x > least ? fmin(x, most) : least; /* and what is none */
+    return s->exponent >= EXPONENT_LEAST && s->exponent <= EXPONENT_MOST
+           && s->loose >= LOOSE_LEAST && s->loose <= LOOSE_MOST
+           && s->sure >= SURE_LEAST && s->sure <= SURE_MOST;
 }
 
-struct cost_scaling cost_scaling_of(const struct cost_scaling *s)
+/* What is believed of a command of which nothing is known. */
+static struct cost_scaling believed(const struct cost *c)
 {
-    return (struct cost_scaling){
-        within(s->exponent, EXPONENT_LEAST, EXPONENT_MOST),
-        within(s->loose, LOOSE_LEAST, LOOSE_MOST),
-        within(s->sure, SURE_START, SURE_MOST)};
+    return c->scaling.exponent > 0
+               ? c->scaling
+               : (struct cost_scaling){1, TOLD_LOOSE, SURE_START};
 }
 
-/* The speed that a node's pieces had, by the terms and the density alone; 0: it
- * had none. */
-static double seen(const struct cost *c, const struct cost_node *n)
+/* What a group says: the logarithms, and how far its speed may be off. */
+struct point {
+    double x, y, off;
+};
+
+/* 0, or -1 if nothing was told of it, or its pieces do not tell. */
+static int point_of(struct point *at, const struct cost *c, size_t group)
 {
+    const struct cost_problem *p = &c->problem;
     const double *term = c->now.term;
-    double work = 0, seconds = 0;
+    double told = 0, work = 0, own = 0, seconds = 0, nodes = 0, pieces = 0;
 
-    for (size_t k = 0; k < n->n; k++) {
-        const struct cost_piece *p = &n->piece[k];
-        double own = p->seconds - term[COST_WAIT];
+    for (size_t j = p->first[group]; j < p->first[group + 1]; j++) {
+        const struct cost_node *n = &p->node[p->order[j]];
 
-        if (!(own > 0))
-            continue;
-        work += term[COST_BURN] + term[COST_EACH] * p->work;
-        seconds += own;
+        told += n->given;
+        nodes += n->given > 0 ? 1 : 0;
+        for (size_t k = 0; k < n->n; k++) {
+            work += term[COST_BURN] + term[COST_EACH] * n->piece[k].work;
+            own += n->piece[k].seconds - term[COST_WAIT];
+            seconds += n->piece[k].seconds;
+            pieces++;
+        }
     }
-    return seconds > 0 ? work / seconds : 0;
+    if (!(told > 0) || !(own > 0) || !(work > 0))
+        return -1;
+    at->off = c->noise * seconds / own / sqrt(pieces);
+    at->x = log(told / nodes / c->given_mean);
+    at->y = log(work / own);
+    return at->off < 1 ? 0 : -1;
 }
 
 struct line {
     double exponent, level;
 };
 
-/* Weighted sums over the nodes that were told a speed and had pieces. */
 struct sums {
     double n, weight, x, y, xx, xy, off;
 };
 
-static struct sums sum(const struct cost *c, struct line line, double far)
+/* Over all groups; each is weighed by what it tells and how far off it is. */
+static struct sums sum(const struct cost *c, struct line line, double own)
 {
     struct sums s = {0};
 
-    for (size_t i = 0; i < c->problem.nodes; i++) {
-        const struct cost_node *n = &c->problem.node[i];
-        double speed = n->given > 0 ? seen(c, n) : 0, x, y, off, w;
+    for (size_t g = 0; g < c->problem.groups; g++) {
+        struct point at;
+        double off, far, w;
 
-        if (!(speed > 0))
+        if (point_of(&at, c, g) < 0)
             continue;
-        x = log(n->given / c->given);
-        y = log(speed);
-        off = y - line.exponent * x - line.level;
-        w = fabs(off) > far ? far / fabs(off) : 1;
+        off = fabs(at.y - line.exponent * at.x - line.level);
+        far = FAR * sqrt(own * own + at.off * at.off);
+        w = own * own / (own * own + at.off * at.off)
+            * (off > far ? far / off : 1);
         s.n++;
         s.weight += w;
-        s.x += w * x;
-        s.y += w * y;
-        s.xx += w * x * x;
-        s.xy += w * x * y;
+        s.x += w * at.x;
+        s.y += w * at.y;
+        s.xx += w * at.x * at.x;
+        s.xy += w * at.x * at.y;
         s.off += w * off * off;
     }
     return s;
 }
 
-/* The line through weighted nodes, with what was believed of its slope. */
+/* The squares of ln(told) about their mean, without those of measuring it. */
+static double told_squares(const struct sums *s)
+{
+    double all = s->xx - s->x * s->x / s->weight;
+    double left = all - MEASURED_OFF * MEASURED_OFF * s->weight;
+
+    return left > XX_LEAST && left > all / 2 ? left : 0;
+}
+
 static struct line line_of(const struct sums *s,
                            const struct cost_scaling *before)
 {
-    double xx = s->xx - s->x * s->x / s->weight;
-    double xy = s->xy - s->x * s->y / s->weight;
-    double exponent =
-        (xy + before->sure * before->exponent) / (fmax(xx, 0) + before->sure);
+    double xx = told_squares(s), xy = s->xy - s->x * s->y / s->weight;
+    double exponent = ((xx > 0 ? xy : 0) + before->sure * before->exponent)
+                      / (xx + before->sure);
 
     return (struct line){exponent, (s->y - exponent * s->x) / s->weight};
 }
 
+static double within(double x, double least, double most)
+{
+    return fmin(fmax(x, least), most);
+}
+
 struct cost_scaling cost_scaling(const struct cost *c)
 {
-    const struct cost_scaling *before = &c->scaling;
-    double far = FAR * fmax(before->loose, FAR_LEAST);
-    struct line line = {before->exponent, 0};
-    struct sums s = sum(c, line, INFINITY);
-    struct cost_scaling now;
+    const struct cost_scaling before = believed(c);
+    const struct line flat = {before.exponent, 0};
+    double own = fmax(before.loose, FAR_LEAST), moved = INFINITY, xx;
+    struct sums s = sum(c, flat, own);
+    struct line line = flat;
 
     if (s.n < 2)
-        return *before;
-    for (int k = 0; k < STEPS; k++) {
-        line = line_of(&s, before);
-        s = sum(c, line, far);
+        return c->scaling;
+    for (int k = 0; k < STEPS && moved > AT_REST; k++) {
+        struct line next = line_of(&s, &before);
+
+        moved =
+            fabs(next.exponent - line.exponent) + fabs(next.level - line.level);
+        line = next;
+        s = sum(c, line, own);
     }
-    now = (struct cost_scaling){
-        .exponent = line.exponent,
-        .loose = sqrt((s.off + LOOSE_SURE * before->loose * before->loose)
-                      / (s.n - 1 + LOOSE_SURE)),
-        .sure =
-            SURE_AGED * (fmax(s.xx - s.x * s.x / s.weight, 0) + before->sure)};
-    return cost_scaling_of(&now);
+    xx = told_squares(&s);
+    if (!(xx > 0))
+        return c->scaling;
+    return (struct cost_scaling){
+        .exponent = within(line.exponent, EXPONENT_LEAST, EXPONENT_MOST),
+        .loose =
+            within(sqrt((s.off + LOOSE_SURE * before.loose * before.loose)
+                        / (s.n - 1 - xx / (xx + before.sure) + LOOSE_SURE)),
+                   LOOSE_LEAST, LOOSE_MOST),
+        .sure = fmin(SURE_AGED * (xx + before.sure), SURE_MOST)};
 }

@@ -41,8 +41,8 @@ struct cost {
     struct cost_guess now, trial, best, before;
     struct density *density;
     struct cost_profile expected;
-    struct cost_scaling scaling; /* as it was believed before */
-    double given;                /* the mean of the speeds that were told */
+    struct cost_scaling scaling; /* as it was expected */
+    double given_mean;           /* of the speeds that were told */
     double begin, units; /* of the first frame; units 0: there was none */
     struct {
         double term[COST_TERMS], misfit;
@@ -86,8 +86,6 @@ void cost_guess_copy(struct cost_guess *to,
                      const struct cost *c);
 /* The speeds that are told, and their mean, are of now. */
 void cost_set_mean(struct cost *c);
-/* The scaling, within the bounds of what is believed. */
-struct cost_scaling cost_scaling_of(const struct cost_scaling *s);
 /* A node's pieces from one on are forgotten. */
 void cost_drop(struct cost_node *node, size_t from, size_t n);
 /* Has any node changed, or all?  What says otherwise is then forgotten, and all

@@ -47,7 +47,7 @@
  *
  *   noise * ln(fastest / speed) / sqrt(2 ln n)
  *
- * of its time early, by how far its own time may be off (cost_spread()).  Simulated,
+ * of its time early, by how far its own time may be off (cost_spread_unseen()).  Simulated,
  * three frames on nodes of 8:4:2:1, noise of 2, 5 and 10 %: 1.054 -> 1.051, 1.073 ->
  * 1.066, 1.107 -> 1.095.
  *

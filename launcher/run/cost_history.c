@@ -120,12 +120,19 @@ static void read_profile(struct cost_profile *p, const json_t *json)
     p->units = p->n > 0 ? units : 0;
 }
 
-static void read_scaling(struct cost_scaling *s, const json_t *json)
+/* One that cannot be is none. */
+static void read_scaling(struct cost_record *r, const json_t *json)
 {
-    if (take_number(&s->exponent, json, "exponent") < 0
-        || take_number(&s->loose, json, "loose") < 0
-        || take_number(&s->sure, json, "sure") < 0)
-        *s = (struct cost_scaling){.exponent = 0};
+    const char *by = json_string_value(json_object_get(json, "by"));
+    struct cost_scaling s;
+
+    if (by && strlen(by) < sizeof r->by
+        && take_number(&s.exponent, json, "exponent") == 0
+        && take_number(&s.loose, json, "loose") == 0
+        && take_number(&s.sure, json, "sure") == 0 && cost_scaling_holds(&s)) {
+        r->scaling = s;
+        (void)snprintf(r->by, sizeof r->by, "%s", by);
+    }
 }
 
 void cost_history_line(struct cost_record *best,
@@ -142,7 +149,7 @@ void cost_history_line(struct cost_record *best,
         && take_number(&r.noise, json, "noise") == 0 && r.terms.each > 0) {
         if (take_number(&r.speed, json, "speed") < 0)
             r.speed = 0;
-        read_scaling(&r.scaling, json);
+        read_scaling(&r, json);
         if (r.match == COST_SAME_LINE)
             read_profile(&r.profile, json);
         *best = r;
@@ -210,7 +217,9 @@ void cost_history_read(struct cost_record *best, const struct cost_key *key)
 
 struct cost_terms cost_record_terms(const struct cost_record *r, double speed)
 {
-    double factor = r->speed > 0 && speed > 0 ? r->speed / speed : 1;
+    double exponent = r->scaling.exponent > 0 ? r->scaling.exponent : 1;
+    double factor =
+        r->speed > 0 && speed > 0 ? pow(r->speed / speed, exponent) : 1;
 
     return (struct cost_terms){.wait = r->terms.wait,
                                .burn = factor * r->terms.burn,
@@ -237,11 +246,16 @@ static void pack_profile(json_t *json, const struct cost_profile *p)
     (void)json_object_set_new(json, "seen", values);
 }
 
-static void pack_scaling(json_t *json, const struct cost_scaling *s)
+static void pack_scaling(json_t *json, const struct cost_record *r)
 {
+    const struct cost_scaling *s = &r->scaling;
+
+    if (!(s->exponent > 0))
+        return;
     (void)json_object_set_new(json, "exponent", json_real(s->exponent));
     (void)json_object_set_new(json, "loose", json_real(s->loose));
     (void)json_object_set_new(json, "sure", json_real(s->sure));
+    (void)json_object_set_new(json, "by", json_string(r->by));
 }
 
 int cost_history_append(const struct cost_key *key, const struct cost_record *r)
@@ -252,8 +266,7 @@ int cost_history_append(const struct cost_key *key, const struct cost_record *r)
                   r->terms.wait, "burn", r->terms.burn, "each", r->terms.each,
                   "noise", r->noise, "speed", r->speed);
 
-    if (r->scaling.exponent > 0)
-        pack_scaling(json, &r->scaling);
+    pack_scaling(json, r);
     pack_profile(json, &r->profile);
     return history_file_append_json(FILE_NAME, json, DIGITS,
                                     COST_HISTORY_BYTES_MOST);

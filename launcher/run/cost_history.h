@@ -5,7 +5,7 @@
  *
  *   {"command": "python3", "file": "render.py", "line": "9f1c…", "wait": 0.61,
  *    "burn": 0.02, "each": 0.0035, "noise": 0.04, "speed": 11.8,
- *    "exponent": 1.07, "loose": 0.04, "sure": 6.1,
+ *    "exponent": 1.07, "loose": 0.04, "sure": 6.1, "by": "probe default C node",
  *    "begin": 0, "units": 360, "seen": [[0, 0.6, 1.2, 0.05], [0.6, 1, 0.7, 0.05]]}
  *
  * in $XDG_STATE_HOME/evenstep/costs, or below ~/.local/state.
@@ -22,9 +22,10 @@
  * what pieces said of that (density.h: begin, end, mean and deviation of each).  It
  * counts for a run of the same line whose first frame is as that.
  *
- * Where its nodes had speeds of their own, their part in that was as the speed that
- * was measured to the `exponent`, but for a standard deviation of ln() of `loose`,
- * and we are `sure` of it (struct cost_scaling).
+ * Where nodes differed, their speeds went as those that were measured to the power
+ * of `exponent`; ln() of one is off that by `loose`, and `sure` says how well the
+ * exponent is known (struct cost_scaling).  It counts where speeds are told by the
+ * same, which `by` names.
  *
  * speed is what the run's nodes measured of their CPUs, as a mean, 0 if they
  * did not: nodes that are faster burn less time.
@@ -38,6 +39,8 @@
 #include "policy/cost.h"
 
 #define COST_HISTORY_BYTES_MOST (1u << 19) /* of hundreds of runs */
+
+#define COST_BY 80
 
 /* Which command it is. */
 struct cost_key {
@@ -55,6 +58,7 @@ struct cost_record {
     double noise;
     double speed; /* of the nodes' CPUs, in any one unit; 0: not known */
     struct cost_scaling scaling; /* exponent 0: not known */
+    char by[COST_BY];            /* what told speeds were, as text */
     struct cost_profile profile; /* of the same line only */
 };
 

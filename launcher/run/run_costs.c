@@ -2,6 +2,9 @@
 #include "launcher/run/run_costs.h"
 #include "launcher/run/cost_history.h"
 
+#include <stdio.h>
+#include <string.h>
+
 /* Fewer pieces tell more of chance than of the command. */
 #define PIECES_LEAST 3
 
@@ -18,6 +21,20 @@ static double mean_speed(const struct run *r)
                : sum / (double)q->known;
 }
 
+/* What told speeds are: those of another measure are followed in another way. */
+static void name_told(char by[COST_BY], const struct run *r)
+{
+    static const char *const source[] = {[METRICS_PROBE] = "probe",
+                                         [METRICS_CACHED] = "probe",
+                                         [METRICS_EQUAL] = "equal",
+                                         [METRICS_OF_FILE] = "file"};
+    int is_plain = r->o->slots.kind == SLOTS_NUMBER && r->o->slots.n == 1;
+
+    (void)snprintf(by, COST_BY, "%s %s %s %s", source[r->o->metrics],
+                   r->profile.name, r->summary.elements,
+                   is_plain ? "node" : "slots");
+}
+
 static void read_before(struct run *r, size_t type)
 {
     struct cost_key key;
@@ -32,10 +49,12 @@ static void expect(struct run *r, size_t type)
     struct cost *cost = distribution_cost_of(r->distribution, type);
     const struct cost_record *before = &r->type[type].before;
     struct cost_terms terms;
+    char by[COST_BY];
 
     if (before->match == COST_STRANGER)
         return;
-    if (before->scaling.exponent > 0)
+    name_told(by, r);
+    if (strcmp(by, before->by) == 0)
         cost_expect_scaling(cost, &before->scaling);
     terms = cost_record_terms(before, mean_speed(r));
     cost_expect(cost, &terms, before->noise);
@@ -73,6 +92,7 @@ void run_costs_expect_again(struct run *r)
 static void keep(const struct run *r, size_t type)
 {
     const struct cost *cost = distribution_cost_of(r->distribution, type);
+    const struct cost_record *before = &r->type[type].before;
     struct cost_record record = {.terms = cost_terms(cost),
                                  .noise = cost_noise(cost),
                                  .speed = mean_speed(r),
@@ -82,6 +102,11 @@ static void keep(const struct run *r, size_t type)
 
     if (cost_pieces(cost) < PIECES_LEAST)
         return;
+    name_told(record.by, r);
+    if (!(record.scaling.exponent > 0)) { /* it says nothing of that */
+        record.scaling = before->scaling;
+        memcpy(record.by, before->by, sizeof record.by);
+    }
     cost_key_of(&key, r->o->types.type[type].command);
     (void)cost_history_append(&key, &record); /* it only helps */
 }

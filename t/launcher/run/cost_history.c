@@ -126,15 +126,22 @@ static const struct {
     const char *what, *line;
     double exponent;
 } scalings[] = {
-    {"a scaling", KEY "\"exponent\":1.5,\"loose\":0.1,\"sure\":3," GOOD, 1.5},
+    {"a scaling",
+     KEY "\"exponent\":1.5,\"loose\":0.1,\"sure\":3,\"by\":\"probe\"," GOOD,
+     1.5},
     {"one of the same program counts, too",
      "{\"command\":\"python3\",\"file\":\"a.py\",\"line\":\"1\","
-     "\"exponent\":1.5,\"loose\":0.1,\"sure\":3," GOOD,
+     "\"exponent\":1.5,\"loose\":0.1,\"sure\":3,\"by\":\"probe\"," GOOD,
      1.5},
     {"none", KEY GOOD, 0},
+    {"one of nobody knows what",
+     KEY "\"exponent\":1.5,\"loose\":0.1,\"sure\":3," GOOD, 0},
+    {"one out of all reason",
+     KEY "\"exponent\":9,\"loose\":0.1,\"sure\":3,\"by\":\"probe\"," GOOD, 0},
     {"a part of one", KEY "\"exponent\":1.5,\"loose\":0.1," GOOD, 0},
     {"no number", KEY "\"exponent\":1.5,\"loose\":0.1,\"sure\":null," GOOD, 0},
-    {"a negative one", KEY "\"exponent\":-1,\"loose\":0.1,\"sure\":3," GOOD, 0},
+    {"a negative one",
+     KEY "\"exponent\":-1,\"loose\":0.1,\"sure\":3,\"by\":\"probe\"," GOOD, 0},
 };
 
 static void test_scalings(void)
@@ -214,6 +221,7 @@ static void append(const struct cost_key *key, double wait)
         .noise = 0.1,
         .speed = 20,
         .scaling = {1.25, 0.0625, wait},
+        .by = "probe",
         .profile = {.begin = 7,
                     .units = 1234567,
                     .n = 1,
@@ -246,7 +254,7 @@ static void test_file(void)
            && r.profile.seen[0].mean == 1.5 && r.profile.seen[0].deviation == 3,
        "with its profile");
     ok(r.scaling.exponent == 1.25 && r.scaling.loose == 0.0625
-           && r.scaling.sure == 3,
+           && r.scaling.sure == 3 && strcmp(r.by, "probe") == 0,
        "and its scaling");
     cost_history_read(&r, &shell);
     is_int(r.match, COST_STRANGER, "and a stranger stays one");
