@@ -88,8 +88,6 @@ void cost_expect_profile(struct cost *c, const struct cost_profile *profile);
 void cost_expect_scaling(struct cost *c, const struct cost_scaling *scaling);
 /* A frame begins. */
 void cost_begin(struct cost *c, double begin, double units);
-/* A node is another than before: what it did is forgotten. */
-void cost_forget(struct cost *c, size_t node);
 
 /* A piece has come back well.  O(1). */
 void cost_add(struct cost *c,
@@ -117,7 +115,7 @@ int cost_is_known(const struct cost *c);
 struct cost_terms cost_terms(const struct cost *c);
 /* Its units are 0 if all units are alike, as far as is known. */
 struct cost_profile cost_profile(const struct cost *c);
-/* As it was expected where the nodes that had pieces do not tell. */
+/* As it was expected where pieces say nothing of it. */
 struct cost_scaling cost_scaling(const struct cost *c);
 /* Is it one that can be? */
 int cost_scaling_holds(const struct cost_scaling *s);
@@ -128,7 +126,7 @@ double cost_noise(const struct cost *c);
  * nothing is known of its speed, if it was neither told nor seen.  O(1). */
 double cost_spread(const struct cost *c, size_t node);
 /* The same where a speed that was told is not taken for granted until a piece has
- * shown it.  O(1). */
+ * shown it.  O(nodes of its group). */
 double cost_spread_unseen(const struct cost *c, size_t node);
 /* The part of a frame's work that each node has, if those with a speed > 0 have
  * the same number of units, one behind the other; n values each. */

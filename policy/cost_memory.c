@@ -217,21 +217,43 @@ static void take_given(struct cost *c)
     take_told(c, c->scratch);
 }
 
-/* Once pieces have come, what is told was learned from them. */
+static void give_all(struct cost *c, const double speed[])
+{
+    for (size_t i = 0; i < c->problem.nodes; i++)
+        c->problem.node[i].given = is_positive(speed[i]) ? speed[i] : 0;
+    c->given_mean = mean_told(c, speed, c->problem.groups);
+}
+
+/* What is told of nodes with pieces may have been learned from these: it is the
+ * others that it is told for, in the unit of before. */
+static void give_new(struct cost *c, const double speed[])
+{
+    double before = 0, now = 0;
+
+    for (size_t i = 0; i < c->problem.nodes; i++) {
+        const struct cost_node *n = &c->problem.node[i];
+
+        if (n->n == 0 || !(n->given > 0) || !is_positive(speed[i]))
+            continue;
+        before += n->given;
+        now += speed[i];
+    }
+    for (size_t i = 0; i < c->problem.nodes && now > 0; i++)
+        if (c->problem.node[i].n == 0)
+            c->problem.node[i].given =
+                is_positive(speed[i]) ? speed[i] * before / now : 0;
+}
+
 void cost_expect_speeds(struct cost *c, const double speed[])
 {
-    struct cost_node *node = c->problem.node;
-
-    for (size_t i = 0; i < c->problem.nodes; i++)
-        if (!c->is_fitted)
-            node[i].given = is_positive(speed[i]) ? speed[i] : 0;
-        else if (node[i].n == 0)
-            node[i].given = 0;
-    if (c->is_fitted) {
+    if (c->is_fitted && !(c->given_mean > 0)) { /* none was told before */
         take_told(c, speed);
         return;
     }
-    c->given_mean = mean_told(c, speed, c->problem.groups);
+    if (c->is_fitted)
+        give_new(c, speed);
+    else
+        give_all(c, speed);
     take_given(c);
 }
 
@@ -306,17 +328,6 @@ void cost_begin(struct cost *c, double begin, double units)
     c->begin = begin;
     c->units = units;
     take_profile(c);
-}
-
-void cost_forget(struct cost *c, size_t node)
-{
-    struct cost_node *n = &c->problem.node[node];
-
-    n->n = 0;
-    n->believed = n->told;
-    n->loose = n->told_loose;
-    c->now.own[node] = 0;
-    cost_set_mean(c);
 }
 
 /* --- pieces --------------------------------------------------------------- */
@@ -454,12 +465,24 @@ double cost_spread(const struct cost *c, size_t node)
     return sqrt(noise + 1 / (1 / (n->loose * n->loose) + pieces / noise));
 }
 
+/* Has it, or one of its group, shown its speed? */
+static int is_seen(const struct cost *c, size_t node)
+{
+    const struct cost_problem *p = &c->problem;
+    size_t g = c->group[node];
+
+    for (size_t j = p->first[g]; j < p->first[g + 1]; j++)
+        if (p->node[p->order[j]].n > 0)
+            return 1;
+    return 0;
+}
+
 double cost_spread_unseen(const struct cost *c, size_t node)
 {
     const struct cost_node *n = &c->problem.node[node];
     double loose = c->scaling.exponent > 0 ? c->scaling.loose : n->told_loose;
 
-    return n->n == 0 && n->told_loose < UNTOLD_LOOSE
+    return n->told_loose < UNTOLD_LOOSE && !is_seen(c, node)
                ? sqrt(c->noise * c->noise + loose * loose)
                : cost_spread(c, node);
 }

@@ -26,9 +26,8 @@ struct cost_node {
     struct cost_piece piece[COST_PIECES]; /* in the order of coming */
     size_t n;
     uint64_t added;
-    double given; /* speed, as it was told before any piece, in its unit; 0: it
-                          was not */
-    double told;  /* in ours, by the scaling */
+    double given;      /* speed, as it was told, in its unit; 0: it was not */
+    double told;       /* in ours, by the scaling */
     double told_loose; /* how far ln(speed) may be from that */
     double rate;       /* CPU seconds a second (cost_cpu.h); 0: not known */
     double rate_off;   /* standard deviation of ln(rate) */

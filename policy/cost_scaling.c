@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * How a command's speed follows the one that its nodes were told to have: one
- * that waits for memory gains less from a faster CPU than that measures, one
- * whose caches a node's limit cools loses more by it.
+ * that waits for memory gains less from a fast CPU than its measured speed
+ * suggests, one whose caches go cold while a limit stops it loses more by a slow
+ * one.
  *
  *   ln(speed) = exponent * ln(told) + level
  *
  * over the groups of nodes that had pieces: the slots of a node are one.  A node
- * that is far off, as a stranger works beside us there, counts for less (Huber,
+ * that is far off, as another user's job runs there, counts for less (Huber,
  * Robust Estimation of a Location Parameter, Annals of Mathematical Statistics 35,
  * 1964).  What was measured is off itself, which flattens a line: the squares of
  * that are taken off those of ln(told) (Fuller, Measurement Error Models, 1987),
@@ -23,15 +24,23 @@
 #define SURE_LEAST     0.1
 #define SURE_MOST      100
 
-#define MEASURED_OFF 0.03 /* of ln(told) of a node: what probes vary by */
-#define XX_LEAST     0.1 /* of ln(told): two nodes that differ by a factor of 1.6 */
-#define SURE_START   0.3  /* of an exponent of 1: by a factor of 2.2 */
-#define SURE_AGED    0.75 /* of it after a run */
-#define LOOSE_SURE   2    /* nodes that the scatter believed before counts as */
-#define FAR          1.345 /* deviations: 95 % as good where errors are normal */
-#define FAR_LEAST    0.02 /* a deviation: pieces of calm nodes vary by as much */
-#define STEPS        20   /* it rests after three to ten */
-#define AT_REST      1e-4
+/* What probes vary by, as ln(told); and nodes that differ by less than a factor, a
+ * wide bit above METRIC_ALIKE, tell nothing. */
+#define MEASURED_OFF 0.03
+#define DIFFERENT    1.5
+/* Before any run an exponent of 1 counts like two nodes that differ by a factor of
+ * 2.2; and what is known counts for so much less after a run. */
+#define SURE_START 0.3
+#define SURE_AGED  0.75
+/* The scatter that is known counts like so many nodes. */
+#define LOOSE_SURE 2
+/* A node is far off from so many deviations: 95 % as good as least squares where
+ * errors are normal.  One of them is as much, at least, as calm pieces vary by. */
+#define FAR       1.345
+#define FAR_LEAST 0.02
+/* Fitting comes to rest after three to ten steps. */
+#define STEPS   20
+#define AT_REST 1e-4
 
 int cost_scaling_holds(const struct cost_scaling *s)
 {
@@ -74,7 +83,8 @@ static int point_of(struct point *at, const struct cost *c, size_t group)
     }
     if (!(told > 0) || !(own > 0) || !(work > 0))
         return -1;
-    at->off = c->noise * seconds / own / sqrt(pieces);
+    /* The noise is of the work, as cost_off() has it. */
+    at->off = c->noise * fmax(own, seconds / 4) / own / sqrt(pieces);
     at->x = log(told / nodes / c->given_mean);
     at->y = log(work / own);
     return at->off < 1 ? 0 : -1;
@@ -84,51 +94,71 @@ struct line {
     double exponent, level;
 };
 
+/* Sums over groups, weighed by what each tells: of x, and with y by how far each is
+ * off the line, too. */
 struct sums {
-    double n, weight, x, y, xx, xy, off;
+    double n, told, tx, txx, least, most;
+    double weight, x, y, xx, xy, off;
 };
 
-/* Over all groups; each is weighed by what it tells and how far off it is. */
+static void add_point(struct sums *s,
+                      const struct point *at,
+                      struct line line,
+                      double own)
+{
+    double off = fabs(at->y - line.exponent * at->x - line.level);
+    double variance = own * own + at->off * at->off;
+    double tells = own * own / variance, far = FAR * sqrt(variance);
+    double w = tells * (off > far ? far / off : 1);
+
+    s->n++;
+    s->told += tells;
+    s->tx += tells * at->x;
+    s->txx += tells * at->x * at->x;
+    s->least = fmin(s->least, at->x);
+    s->most = fmax(s->most, at->x);
+    s->weight += w;
+    s->x += w * at->x;
+    s->y += w * at->y;
+    s->xx += w * at->x * at->x;
+    s->xy += w * at->x * at->y;
+    s->off += w * off * off;
+}
+
 static struct sums sum(const struct cost *c, struct line line, double own)
 {
-    struct sums s = {0};
+    struct sums s = {.least = INFINITY, .most = -INFINITY};
+    struct point at;
 
-    for (size_t g = 0; g < c->problem.groups; g++) {
-        struct point at;
-        double off, far, w;
-
-        if (point_of(&at, c, g) < 0)
-            continue;
-        off = fabs(at.y - line.exponent * at.x - line.level);
-        far = FAR * sqrt(own * own + at.off * at.off);
-        w = own * own / (own * own + at.off * at.off)
-            * (off > far ? far / off : 1);
-        s.n++;
-        s.weight += w;
-        s.x += w * at.x;
-        s.y += w * at.y;
-        s.xx += w * at.x * at.x;
-        s.xy += w * at.x * at.y;
-        s.off += w * off * off;
-    }
+    for (size_t g = 0; g < c->problem.groups; g++)
+        if (point_of(&at, c, g) == 0)
+            add_point(&s, &at, line, own);
     return s;
+}
+
+/* Do the nodes differ by more than what was measured may be off? */
+static int is_telling(const struct sums *s)
+{
+    double all = s->n > 1 ? s->txx - s->tx * s->tx / s->told : 0;
+
+    return s->n > 1 && s->most - s->least > log(DIFFERENT)
+           && all > 2 * MEASURED_OFF * MEASURED_OFF * s->told;
 }
 
 /* The squares of ln(told) about their mean, without those of measuring it. */
 static double told_squares(const struct sums *s)
 {
     double all = s->xx - s->x * s->x / s->weight;
-    double left = all - MEASURED_OFF * MEASURED_OFF * s->weight;
 
-    return left > XX_LEAST && left > all / 2 ? left : 0;
+    return fmax(all - MEASURED_OFF * MEASURED_OFF * s->weight, 0);
 }
 
 static struct line line_of(const struct sums *s,
                            const struct cost_scaling *before)
 {
     double xx = told_squares(s), xy = s->xy - s->x * s->y / s->weight;
-    double exponent = ((xx > 0 ? xy : 0) + before->sure * before->exponent)
-                      / (xx + before->sure);
+    double exponent =
+        (xy + before->sure * before->exponent) / (xx + before->sure);
 
     return (struct line){exponent, (s->y - exponent * s->x) / s->weight};
 }
@@ -146,7 +176,7 @@ struct cost_scaling cost_scaling(const struct cost *c)
     struct sums s = sum(c, flat, own);
     struct line line = flat;
 
-    if (s.n < 2)
+    if (!is_telling(&s))
         return c->scaling;
     for (int k = 0; k < STEPS && moved > AT_REST; k++) {
         struct line next = line_of(&s, &before);
@@ -157,8 +187,6 @@ struct cost_scaling cost_scaling(const struct cost *c)
         s = sum(c, line, own);
     }
     xx = told_squares(&s);
-    if (!(xx > 0))
-        return c->scaling;
     return (struct cost_scaling){
         .exponent = within(line.exponent, EXPONENT_LEAST, EXPONENT_MOST),
         .loose =

@@ -47,9 +47,9 @@
  *
  *   noise * ln(fastest / speed) / sqrt(2 ln n)
  *
- * of its time early, by how far its own time may be off (cost_spread_unseen()).  Simulated,
- * three frames on nodes of 8:4:2:1, noise of 2, 5 and 10 %: 1.054 -> 1.051, 1.073 ->
- * 1.066, 1.107 -> 1.095.
+ * of its time early, by how far its own time may be off (cost_spread_unseen()).
+ * Simulated, three frames on nodes of 8:4:2:1, noise of 2, 5 and 10 %: 1.054 ->
+ * 1.051, 1.073 -> 1.066, 1.107 -> 1.095.
  *
  * How far a start goes is not known well at first: then it is taken for as long
  * as it may be by any terms that explain the pieces about as well.

@@ -40,4 +40,12 @@ test_expect_success 'a report tells the CPU time of each piece, and of what it h
 	evenstep run --local 2 --metrics equal --range 0:2 --pieces 1 --report report -- ./burns {begin} >out 2>err &&
 	jq -es "[.[] | select(.type == \"frame\") | .slices[]] | sort_by(.begin) | .[0].cpu > 0.1 and .[1].cpu < 0.1" report
 '
+# of_line KEY: in the newest line of the costs.
+of_line() { tail -n 1 "$XDG_STATE_HOME/evenstep/costs" | jq -c ".$1"; }
+by_speeds() { evenstep run --local 4=80,40,20,10 --range 0:100 "$@" -- sh -c "exec perl -e '1 while (times)[0] < 0.004 * ({end} - {begin})'" >out 2>err || { cat err; return 1; }; }
+test_expect_success 'how speeds follow those that were measured is kept, for runs that are told them so, and passed on by one that is not' '
+	by_speeds && cat err && of_line exponent && jq -en "$(of_line exponent) > 0.25 and $(of_line exponent) < 2 and $(of_line loose) > 0" &&
+	of_line by | grep "^\"probe C.* node 1\"$" && { of_line exponent && of_line by; } >first && by_speeds --metrics equal && { of_line exponent && of_line by; } | test_cmp first - &&
+	by_speeds --slots 2 && of_line by | grep "^\"probe C.* slots 2\"$"
+'
 test_done

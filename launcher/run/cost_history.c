@@ -217,9 +217,7 @@ void cost_history_read(struct cost_record *best, const struct cost_key *key)
 
 struct cost_terms cost_record_terms(const struct cost_record *r, double speed)
 {
-    double exponent = r->scaling.exponent > 0 ? r->scaling.exponent : 1;
-    double factor =
-        r->speed > 0 && speed > 0 ? pow(r->speed / speed, exponent) : 1;
+    double factor = r->speed > 0 && speed > 0 ? r->speed / speed : 1;
 
     return (struct cost_terms){.wait = r->terms.wait,
                                .burn = factor * r->terms.burn,

@@ -21,18 +21,34 @@ static double mean_speed(const struct run *r)
                : sum / (double)q->known;
 }
 
-/* What told speeds are: those of another measure are followed in another way. */
-static void name_told(char by[COST_BY], const struct run *r)
-{
-    static const char *const source[] = {[METRICS_PROBE] = "probe",
-                                         [METRICS_CACHED] = "probe",
-                                         [METRICS_EQUAL] = "equal",
-                                         [METRICS_OF_FILE] = "file"};
-    int is_plain = r->o->slots.kind == SLOTS_NUMBER && r->o->slots.n == 1;
+static const char *const source[] = {[METRICS_PROBE] = "probe",
+                                     [METRICS_CACHED] = "probe",
+                                     [METRICS_EQUAL] = "equal",
+                                     [METRICS_OF_FILE] = "file"};
+static const char *const kind[] = {[SLOTS_NUMBER] = "slots",
+                                   [SLOTS_CORES] = "cores",
+                                   [SLOTS_SOCKETS] = "sockets",
+                                   [SLOTS_GPUS] = "gpus"};
 
-    (void)snprintf(by, COST_BY, "%s %s %s %s", source[r->o->metrics],
-                   r->profile.name, r->summary.elements,
-                   is_plain ? "node" : "slots");
+/* What told speeds are: those of another measure are followed in another way.  How
+ * nodes were measured, what counts of that and by how much, what they differ in, and
+ * whether they or their slots have them. */
+static void name_told(char by[COST_BY], const struct run *r, size_t type)
+{
+    const struct profile *p = &r->o->types.type[type].profile.profile;
+    const struct msg_slots *slots = &r->o->slots;
+    int is_node = slots->kind == SLOTS_NUMBER && slots->n == 1;
+    char weights[COST_BY / 2] = "";
+    size_t n = 0;
+
+    for (int e = 0; e < ELEMENTS && n < sizeof weights; e++)
+        if (p->influence[e] > 0)
+            n += (size_t)snprintf(weights + n, sizeof weights - n, "%c%.3g",
+                                  element_letter((enum element)e),
+                                  p->influence[e]);
+    (void)snprintf(by, COST_BY, "%s %s %s %s %u", source[r->o->metrics],
+                   weights, r->type[type].elements,
+                   is_node ? "node" : kind[slots->kind], slots->n);
 }
 
 static void read_before(struct run *r, size_t type)
@@ -53,7 +69,7 @@ static void expect(struct run *r, size_t type)
 
     if (before->match == COST_STRANGER)
         return;
-    name_told(by, r);
+    name_told(by, r, type);
     if (strcmp(by, before->by) == 0)
         cost_expect_scaling(cost, &before->scaling);
     terms = cost_record_terms(before, mean_speed(r));
@@ -102,7 +118,7 @@ static void keep(const struct run *r, size_t type)
 
     if (cost_pieces(cost) < PIECES_LEAST)
         return;
-    name_told(record.by, r);
+    name_told(record.by, r, type);
     if (!(record.scaling.exponent > 0)) { /* it says nothing of that */
         record.scaling = before->scaling;
         memcpy(record.by, before->by, sizeof record.by);

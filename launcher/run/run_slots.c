@@ -194,6 +194,9 @@ static int rank(struct run *r, size_t type)
     int rc = -1;
 
     if (m)
+        rank_by_elements(r->type[type].elements, m, &t->profile.profile,
+                         r->slots.n);
+    if (m)
         rc = job_load_adjuster_init(&r->adjuster[type], t->policy.kind,
                                     t->policy.value, m, &t->profile.profile,
                                     r->slots.n, r->err);

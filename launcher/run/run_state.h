@@ -79,7 +79,8 @@ struct run {
     struct run_type { /* one a type of work: what is learned of it */
         struct history history;
         struct threshold_noise noise;
-        struct cost_record before; /* what runs before have told */
+        struct cost_record before;   /* what runs before have told */
+        char elements[ELEMENTS + 1]; /* that its nodes are ranked by */
     } type[WORK_TYPES_MAX];
     struct job_load_adjuster adjuster[WORK_TYPES_MAX]; /* likewise */
     struct slots slots; /* of the nodes; n 0: not known yet */
