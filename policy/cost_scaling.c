@@ -193,5 +193,5 @@ struct cost_scaling cost_scaling(const struct cost *c)
             within(sqrt((s.off + LOOSE_SURE * before.loose * before.loose)
                         / (s.n - 1 - xx / (xx + before.sure) + LOOSE_SURE)),
                    LOOSE_LEAST, LOOSE_MOST),
-        .sure = fmin(SURE_AGED * (xx + before.sure), SURE_MOST)};
+        .sure = within(SURE_AGED * (xx + before.sure), SURE_LEAST, SURE_MOST)};
 }
