@@ -24,8 +24,8 @@
 #define SURE_LEAST     0.1
 #define SURE_MOST      100
 
-/* What probes vary by, as ln(told); and nodes that differ by less than a factor, a
- * wide bit above METRIC_ALIKE, tell nothing. */
+/* What probes vary by, as ln(told); and nodes that differ by no more than a factor,
+ * well above METRIC_ALIKE, tell nothing. */
 #define MEASURED_OFF 0.03
 #define DIFFERENT    1.5
 /* Before any run an exponent of 1 counts like two nodes that differ by a factor of

@@ -24,8 +24,8 @@
  *
  * Where nodes differed, their speeds went as those that were measured to the power
  * of `exponent`; ln() of one is off that by `loose`, and `sure` says how well the
- * exponent is known (struct cost_scaling).  It counts where speeds are told by the
- * same, which `by` names.
+ * exponent is known (struct cost_scaling).  It counts where speeds are told in the
+ * same way, which `by` names.
  *
  * speed is what the run's nodes measured of their CPUs, as a mean, 0 if they
  * did not: nodes that are faster burn less time.
