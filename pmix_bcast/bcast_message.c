@@ -51,7 +51,7 @@ static const uint8_t *read_want(struct reader *r, size_t *len)
 {
     const uint8_t *want = read_blob(r, len);
 
-    if (*len > tree_want_bytes(TREE_ENTRIES_MAX))
+    if (*len > tree_want_bytes(TREE_SEGMENTS_MAX))
         r->bad = 1;
     return *len > 0 ? want : NULL;
 }

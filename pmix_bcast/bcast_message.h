@@ -23,9 +23,9 @@
  *
  * A tree of files comes as two broadcasts: first its index, then the content of
  * its files one behind the other.  With ORDER_UPDATE or ORDER_CACHE a node says
- * in its DONE for the index which files it has not got, as bits of tree_want.h,
- * and home's ORDER for the content says which it brings: those that at least one
- * node wants.  Else want is empty.
+ * in its DONE for the index which segments of files it has not got, as bits of
+ * tree_want.h, and home's ORDER for the content says which it brings: those that
+ * at least one node wants.  Else want is empty.
  *
  * Decoders return 0, or -1 if the body is not just what is said here; then
  * the message is zeroed.

@@ -50,8 +50,13 @@ struct file_digester *file_digester_create(void)
         aligned_alloc(_Alignof(struct file_digester), sizeof *d);
 
     if (d)
-        (void)crypto_generichash_init(&d->state, NULL, 0, FILE_DIGEST_BYTES);
+        file_digester_restart(d);
     return d;
+}
+
+void file_digester_restart(struct file_digester *d)
+{
+    (void)crypto_generichash_init(&d->state, NULL, 0, FILE_DIGEST_BYTES);
 }
 
 void file_digester_add(struct file_digester *d, const void *bytes, size_t len)

@@ -35,8 +35,9 @@ struct file_digester;
 /* NULL if memory ran out. */
 struct file_digester *file_digester_create(void);
 void file_digester_add(struct file_digester *d, const void *bytes, size_t len);
-/* Once, of all that was added. */
+/* Once, of all that was added; after that another one may begin. */
 struct file_digest file_digester_end(struct file_digester *d);
+void file_digester_restart(struct file_digester *d);
 void file_digester_destroy(struct file_digester *d); /* NULL is allowed */
 
 #endif

@@ -3,24 +3,20 @@
 #include "pmix_bcast/array.h"
 #include "pmix_bcast/file_digest.h"
 #include "pmix_bcast/own_folder.h"
+#include "pmix_bcast/tree_cache_name.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
-#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
-#include <time.h>
 #include <unistd.h>
 
-#define PART      "part-" /* what is being made is called so */
-#define STALE_S   3600
-#define NAME_SIZE (FILE_DIGEST_HEX + 1)
 #define FILES_MAX (1u << 24)
 #define BLOCK     4096u /* bytes; most file systems give a file whole ones */
 
@@ -69,30 +65,21 @@ void tree_cache_close(struct tree_cache *c)
 {
     if (c->folder >= 0)
         close(c->folder);
+    free(c->files.file);
     *c = TREE_CACHE_CLOSED;
 }
 
 /* --- one file ------------------------------------------------------------- */
 
-static void name_of(const uint8_t digest[TREE_DIGEST], char name[NAME_SIZE])
-{
-    struct file_digest d;
-    char hex[FILE_DIGEST_HEX];
-
-    memcpy(d.byte, digest, sizeof d.byte);
-    file_digest_to_hex(&d, hex);
-    snprintf(name, NAME_SIZE, "%.2s/%s", hex, hex + 2);
-}
-
 int tree_cache_get(struct tree_cache *c, int *fd, const struct tree_place *p)
 {
-    char name[NAME_SIZE];
+    char name[TREE_CACHE_NAME];
     int cached, why;
 
     *fd = -1;
     if (c->folder < 0)
         return 0;
-    name_of(p->index->entry[p->entry].digest, name);
+    tree_cache_name(name, p->index->entry[p->entry].digest);
     cached =
         openat(c->folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (cached < 0)
@@ -113,12 +100,11 @@ static void put_it(struct tree_cache *c,
                    int from,
                    const char *name)
 {
-    char part[NAME_SIZE];
+    char part[TREE_CACHE_NAME], folder[3] = {name[0], name[1], '\0'};
     struct tree_place place = *p;
     int fd, why;
 
-    snprintf(part, sizeof part, "%.3s" PART "%08x%08x", name,
-             randombytes_random(), randombytes_random());
+    tree_cache_part(part, folder);
     place.root = c->folder;
     place.path = part;
     why = tree_same_make(&fd, &place, from);
@@ -129,18 +115,20 @@ static void put_it(struct tree_cache *c,
     close(fd);
     if (renameat(c->folder, part, c->folder, name) < 0)
         (void)unlinkat(c->folder, part, 0);
+    else if (p->index->entry[p->entry].cuts)
+        tree_cache_put_segments(c->folder, p->index, p->entry);
 }
 
 uint64_t tree_cache_lacks(const struct tree_cache *c,
                           const struct tree_entry *e)
 {
     uint64_t bytes = (e->data + BLOCK - 1) / BLOCK * BLOCK;
-    char name[NAME_SIZE];
+    char name[TREE_CACHE_NAME];
 
     if (c->folder < 0 || e->kind != TREE_FILE || !e->digest || e->data == 0
         || bytes > c->bytes)
         return 0;
-    name_of(e->digest, name);
+    tree_cache_name(name, e->digest);
     return faccessat(c->folder, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0 ? 0
                                                                       : bytes;
 }
@@ -149,13 +137,13 @@ void tree_cache_put(struct tree_cache *c, const struct tree_place *p)
 {
     const struct tree_entry *e = &p->index->entry[p->entry];
     uint64_t bytes = tree_cache_lacks(c, e);
-    char name[NAME_SIZE];
+    char name[TREE_CACHE_NAME];
     int from;
 
     if (bytes == 0 || atomic_load(&c->full)
         || atomic_fetch_add(&c->taken, bytes) + bytes > c->bytes)
         return;
-    name_of(e->digest, name);
+    tree_cache_name(name, e->digest);
     name[2] = '\0';
     (void)mkdirat(c->folder, name, 0700);
     name[2] = '/';
@@ -166,10 +154,43 @@ void tree_cache_put(struct tree_cache *c, const struct tree_place *p)
     close(from);
 }
 
+/* --- parts of files -------------------------------------------------------- */
+
+int tree_cache_segments(struct tree_cache *c,
+                        struct segment_list *l,
+                        uint32_t first)
+{
+    return c->folder < 0
+               ? 0
+               : tree_cache_all_segments(c->folder, l, &c->files, first);
+}
+
+int tree_cache_open_file(const struct tree_cache *c, uint32_t i)
+{
+    char name[TREE_CACHE_NAME];
+    int fd;
+
+    tree_cache_name(name, c->files.file[i].digest);
+    fd =
+        openat(c->folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd >= 0)
+        (void)futimens(fd, NULL); /* it is used */
+    return fd;
+}
+
+void tree_cache_drop(struct tree_cache *c, uint32_t i)
+{
+    char name[TREE_CACHE_NAME];
+
+    tree_cache_name(name, c->files.file[i].digest);
+    (void)unlinkat(c->folder, name, 0);
+    atomic_store(&c->damaged, 1);
+}
+
 /* --- bounds --------------------------------------------------------------- */
 
 struct cached {
-    char name[NAME_SIZE];
+    char name[TREE_CACHE_NAME];
     uint64_t bytes;
     struct timespec used;
 };
@@ -191,8 +212,8 @@ static void note_file(struct list *l, const char *folder, const char *name)
         || fstatat(l->c->folder, f.name, &st, AT_SYMLINK_NOFOLLOW) < 0
         || !S_ISREG(st.st_mode))
         return;
-    if (strncmp(name, PART, strlen(PART)) == 0) {
-        if (st.st_mtime < time(NULL) - STALE_S) /* its agent was killed */
+    if (tree_cache_is_part(name)) {
+        if (tree_cache_is_stale(&st))
             (void)unlinkat(l->c->folder, f.name, 0);
         return;
     }
@@ -251,5 +272,6 @@ void tree_cache_trim(const struct tree_cache *c, uint64_t more)
         if (unlinkat(c->folder, l.file[i].name, 0) == 0)
             l.bytes -= l.file[i].bytes;
     free(l.file);
+    tree_cache_sweep_segments(c->folder);
     (void)flock(c->folder, LOCK_UN);
 }

@@ -5,19 +5,22 @@
  *
  * A file is <folder>/<2 digits>/<62 digits>: its digest (tree_digest.h), in hex.
  * Its time of change is when it was last used.  Whoever uses it checks the
- * digest again.  Several agents may use one folder at once.
+ * digest again.  Several agents may use one folder at once.  What segments a file
+ * has, if it is in segments, is in <folder>/segments/<64 digits>.
  */
 #ifndef PMIX_BCAST_TREE_CACHE_H
 #define PMIX_BCAST_TREE_CACHE_H
 
+#include "pmix_bcast/tree_cache_segments.h"
 #include "pmix_bcast/tree_same.h"
 
 struct tree_cache {
     int folder; /* -1: there is none */
     uint64_t bytes;
-    atomic_ullong taken; /* bytes that it has put in */
-    atomic_int full;     /* errno: it could not take a file */
-    atomic_int damaged;  /* files were found, and removed */
+    atomic_ullong taken;      /* bytes that it has put in */
+    atomic_int full;          /* errno: it could not take a file */
+    atomic_int damaged;       /* files were found, and removed */
+    struct tree_cached files; /* those whose segments were asked for */
 };
 
 #define TREE_CACHE_CLOSED                                                      \
@@ -42,6 +45,13 @@ uint64_t tree_cache_lacks(const struct tree_cache *c,
 /* Take the file that is at p, unless it is there.  If it cannot, as more than its
  * bytes were put into it, it is not. */
 void tree_cache_put(struct tree_cache *c, const struct tree_place *p);
+/* Add the segments of all its files, which are numbered from first on; and open one
+ * of these: a descriptor, or -1; and remove one that is damaged.  0, or ENOMEM. */
+int tree_cache_segments(struct tree_cache *c,
+                        struct segment_list *l,
+                        uint32_t first);
+int tree_cache_open_file(const struct tree_cache *c, uint32_t i);
+void tree_cache_drop(struct tree_cache *c, uint32_t i);
 /* Remove what was not used for longest, until so many bytes more are no more than it
  * may have. */
 void tree_cache_trim(const struct tree_cache *c, uint64_t more);

@@ -16,14 +16,6 @@
 
 /* --- one entry ------------------------------------------------------------ */
 
-/* Holes, and a hole at the end, are there before the data. */
-static int begin_file(const struct tree_copy *t, uint32_t entry, int fd)
-{
-    const struct tree_entry *e = &t->index.entry[entry];
-
-    return e->data == e->size ? 0 : ftruncate(fd, (off_t)e->size);
-}
-
 static int open_file(void *arg, uint32_t entry)
 {
     struct tree_copy *t = arg;
@@ -39,7 +31,7 @@ static int open_file(void *arg, uint32_t entry)
                 (is_due ? O_RDWR | O_CREAT : O_RDONLY) | O_NOFOLLOW | O_CLOEXEC,
                 0600);
     if (fd >= 0 && is_due && t->left[entry] == e->data
-        && begin_file(t, entry, fd) < 0) {
+        && tree_copy_begin_file(t, entry, fd) < 0) {
         close(fd);
         return -1;
     }
@@ -55,7 +47,8 @@ static int make_empty(struct tree_copy *t, uint32_t entry, const char *path)
 
     if (fd < 0)
         return errno;
-    why = begin_file(t, entry, fd) < 0 ? errno : tree_copy_end_file(t, e, fd);
+    why = tree_copy_begin_file(t, entry, fd) < 0 ? errno
+                                                 : tree_copy_end_file(t, e, fd);
     close(fd);
     return why;
 }
@@ -257,11 +250,11 @@ const struct tree_want *tree_copy_lacks(const struct tree_copy *t)
 int tree_copy_select(struct tree_copy *t, const uint8_t *bits, size_t len)
 {
     struct tree_want coming;
-    int why = tree_want_init(&coming, t->index.n);
+    int why = tree_want_init(&coming, t->index.segments);
 
     if (why == 0 && tree_want_unite(&coming, bits, len) < 0)
         why = EPROTO;
-    for (uint32_t i = 0; why == 0 && i < t->index.n; i++)
+    for (uint32_t i = 0; why == 0 && i < t->index.segments; i++)
         if (t->lacks.bits && tree_want_has(&t->lacks, i)
             && !tree_want_has(&coming, i))
             why = EPROTO;
@@ -296,7 +289,7 @@ int tree_copy_was_here(const struct tree_copy *t, uint64_t at, size_t len)
     while (len > 0) {
         struct tree_piece p = tree_index_piece(&t->index, x++, at, len);
 
-        if (tree_want_has(&t->lacks, p.entry))
+        if (tree_want_has(&t->lacks, p.segment))
             return 0;
         at += p.len;
         len -= p.len;
@@ -318,7 +311,7 @@ static int write_piece(struct tree_copy *t,
     uint64_t left = t->left[p->entry];
     int fd, why;
 
-    if (!tree_want_has(&t->lacks, p->entry))
+    if (!tree_want_has(&t->lacks, p->segment))
         return 0; /* it was here; another node wants it */
     fd = tree_files_get(&t->files, p->entry);
     why = fd < 0 ? errno : file_write_at(fd, bytes, p->len, p->offset);

@@ -12,20 +12,9 @@
 
 /* --- from the old tree and the cache --------------------------------------- */
 
-static int open_old(const struct tree_copy *t, const char *path)
-{
-    int how = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-
-    if (!t->update)
-        return -1;
-    if (t->single)
-        return openat(t->target.folder, t->target.name, how);
-    return t->old >= 0 ? openat(t->old, path, how) : -1;
-}
-
 static int find_same(struct tree_copy *t, int *fd, const struct tree_place *p)
 {
-    int old = open_old(t, p->path), why = 0;
+    int old = tree_copy_open_old(t, p->entry), why = 0;
 
     *fd = -1;
     if (old >= 0) {
@@ -66,18 +55,32 @@ static int keep_same(void *arg, uint32_t entry)
     return why;
 }
 
+static void note_lacks(struct tree_copy *t, const uint8_t *here)
+{
+    for (uint32_t i = 0; i < t->index.n; i++) {
+        const struct tree_entry *e = &t->index.entry[i];
+
+        for (uint32_t k = 0; t->left[i] > 0 && k < e->segments; k++)
+            if (!here[e->segment + k])
+                tree_want_add(&t->lacks, e->segment + k);
+    }
+}
+
 static int look_for_same(struct tree_copy *t)
 {
-    int why = tree_want_init(&t->lacks, t->index.n);
+    uint8_t *here = calloc(t->index.segments + 1u, 1);
+    int why = here ? tree_want_init(&t->lacks, t->index.segments) : ENOMEM;
 
     if (t->use_cache)
         tree_cache_open(&t->cache, t->cache_path, t->cache_bytes, t->cache_note,
                         sizeof t->cache_note);
     if (why == 0)
         why = offload_each(t->index.n, keep_same, t);
-    for (uint32_t i = 0; why == 0 && i < t->index.n; i++)
-        if (t->left[i] > 0)
-            tree_want_add(&t->lacks, i);
+    if (why == 0)
+        why = tree_copy_take_segments(t, here);
+    if (why == 0)
+        note_lacks(t, here);
+    free(here);
     return why;
 }
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tree_copy_state.h - what the files of tree_copy.h share: tree_copy_content.c
- * takes the index and the content, tree_copy_same.c what is on the node
- * already, tree_copy_attributes.c sets modes and times, and tree_copy_end.c
- * gives the tree its name.
+ * takes the index and the content, tree_copy_same.c what is on the node already,
+ * and tree_copy_segments.c parts of it; tree_copy_files.c opens files,
+ * tree_copy_attributes.c sets modes and times, and tree_copy_end.c gives the tree
+ * its name.
  */
 #ifndef PMIX_BCAST_TREE_COPY_STATE_H
 #define PMIX_BCAST_TREE_COPY_STATE_H
@@ -41,6 +42,10 @@ struct tree_copy {
     char why[TREE_PATH_MAX + 64]; /* more than an errno value says */
 };
 
+/* The old tree's file in an entry's place; -1: there is none. */
+int tree_copy_open_old(const struct tree_copy *t, uint32_t entry);
+/* Holes, and a hole at the end, are there before the data.  0, or -1 with errno. */
+int tree_copy_begin_file(const struct tree_copy *t, uint32_t entry, int fd);
 /* A file is whole: it gets its attributes, mode and times. */
 int tree_copy_end_file(struct tree_copy *t, const struct tree_entry *e, int fd);
 void tree_copy_set_xattrs(struct tree_copy *t,
@@ -52,6 +57,9 @@ void tree_copy_set_times(struct timespec times[2], int64_t ns);
 /* Make what is the same in the old tree or in the cache, find what is not, and
  * keep what only the old tree has; and at the end fill the cache. */
 int tree_copy_take_same(struct tree_copy *t);
+/* Of files that are not: the segments that are; here has a byte of each of the
+ * tree, which becomes 1. */
+int tree_copy_take_segments(struct tree_copy *t, uint8_t *here);
 int tree_copy_fill_cache(struct tree_copy *t);
 
 #endif

@@ -6,9 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAGIC UINT32_C(0x65737432) /* "est2" */
+#define MAGIC UINT32_C(0x65737433) /* "est3" */
 #define DENSE UINT32_MAX
 #define HEAD  20u /* bytes before the first entry */
+#define CUT   TREE_SEGMENT_BYTES
 
 /* --- making one ----------------------------------------------------------- */
 
@@ -76,6 +77,25 @@ void tree_write_end(struct writer *w, uint32_t n, uint64_t bytes)
     put_u32(w->buf + 16, (uint32_t)bytes);
 }
 
+void tree_write_segments(struct writer *w,
+                         uint32_t entry,
+                         const struct tree_segment *segment,
+                         size_t n)
+{
+    uint8_t *cuts = malloc(n * CUT + 1);
+
+    write_u32(w, entry);
+    for (size_t i = 0; cuts && i < n; i++) {
+        put_u32(cuts + i * CUT, segment[i].len);
+        memcpy(cuts + i * CUT + 4, segment[i].digest, TREE_DIGEST);
+    }
+    if (cuts)
+        write_blob(w, cuts, n * CUT);
+    else
+        w->bad = 1;
+    free(cuts);
+}
+
 /* --- reading it ----------------------------------------------------------- */
 
 struct decoder {
@@ -117,7 +137,7 @@ static void add_extent(struct decoder *d, uint64_t offset, uint64_t len)
         return;
     }
     t->extent = extent;
-    extent[t->n_extents++] = (struct tree_extent){offset, len, d->at, t->n};
+    extent[t->n_extents++] = (struct tree_extent){offset, len, d->at, t->n, 0};
     d->at += len;
 }
 
@@ -208,7 +228,7 @@ static void read_entry(struct decoder *d)
     struct tree_index *t = d->t;
     struct tree_entry *entry = array_grow(t->entry, &d->entries_room, t->n + 1u,
                                           sizeof *entry, TREE_ENTRIES_MAX);
-    struct tree_entry e = {.kind = TREE_FOLDER};
+    struct tree_entry e = {.kind = TREE_FOLDER, .segments = 1};
     uint32_t word;
 
     if (!entry) {
@@ -230,6 +250,102 @@ static void read_entry(struct decoder *d)
     t->entry[t->n++] = e;
 }
 
+/* Of files in order. */
+static void read_cuts(struct decoder *d, uint32_t *last)
+{
+    uint32_t entry = read_u32(&d->r);
+    struct tree_index *t = d->t;
+    size_t len;
+    const uint8_t *cuts = read_blob(&d->r, &len);
+
+    if (d->r.bad || entry <= *last || entry >= t->n || !t->entry[entry].digest
+        || t->entry[entry].data == 0 || len < 2 * CUT || len % CUT != 0) {
+        d->r.bad = 1;
+        return;
+    }
+    t->entry[entry].cuts = cuts;
+    t->entry[entry].segments = (uint32_t)(len / CUT);
+    *last = entry;
+}
+
+static void number_segments(struct decoder *d)
+{
+    struct tree_index *t = d->t;
+
+    for (uint32_t i = 0; i < t->n && !d->r.bad; i++) {
+        struct tree_entry *e = &t->entry[i];
+
+        e->segment = t->segments;
+        if (e->segments > TREE_SEGMENTS_MAX - t->segments)
+            d->r.bad = 1;
+        else
+            t->segments += e->segments;
+    }
+}
+
+/* The extents of a file, n of them, become those of its segments.  0, or -1: they
+ * are not all of it. */
+static int split(struct tree_index *t,
+                 const struct tree_extent *whole,
+                 size_t n)
+{
+    const struct tree_entry *e = &t->entry[whole->entry];
+    uint32_t done = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        struct tree_extent x = whole[i];
+        uint64_t left = x.len;
+
+        while (left > 0) {
+            x.len = done < e->segments ? get_u32(e->cuts + done * CUT) : 0;
+            if (x.len == 0 || x.len > left)
+                return -1;
+            x.segment = e->segment + done++;
+            t->extent[t->n_extents++] = x;
+            x.offset += x.len;
+            x.at += x.len;
+            left -= x.len;
+        }
+    }
+    return done == e->segments ? 0 : -1;
+}
+
+/* Extents get the numbers of their segments. */
+static void split_extents(struct decoder *d)
+{
+    struct tree_index *t = d->t;
+    struct tree_extent *whole = t->extent;
+    size_t n = t->n_extents, first = 0, next;
+
+    t->extent = malloc((n + t->segments + 1) * sizeof *whole);
+    t->n_extents = 0;
+    if (!t->extent)
+        d->error = ENOMEM;
+    for (; first < n && !d->r.bad && !d->error; first = next) {
+        const struct tree_entry *e = &t->entry[whole[first].entry];
+
+        for (next = first; next < n && whole[next].entry == whole[first].entry;
+             next++)
+            whole[next].segment = e->segment;
+        if (e->cuts && split(t, whole + first, next - first) < 0)
+            d->r.bad = 1;
+        for (size_t i = first; !e->cuts && i < next; i++)
+            t->extent[t->n_extents++] = whole[i];
+    }
+    free(whole);
+}
+
+static void read_segments(struct decoder *d)
+{
+    uint32_t last = 0;
+
+    while (d->parts & TREE_DIGESTS && d->r.left > 0 && !d->r.bad)
+        read_cuts(d, &last);
+    number_segments(d);
+    if (!d->r.bad)
+        split_extents(d);
+}
+
 int tree_index_read(struct tree_index *t, uint8_t *encoded, size_t len)
 {
     struct decoder d = {.t = t, .r = {encoded, len, 0}};
@@ -245,6 +361,8 @@ int tree_index_read(struct tree_index *t, uint8_t *encoded, size_t len)
     t->bytes = read_u64(&d.r);
     while (t->n < n && !d.r.bad && !d.error && d.at <= INT64_MAX)
         read_entry(&d);
+    if (!d.r.bad && !d.error && t->n == n)
+        read_segments(&d);
     if (!d.error
         && (read_end(&d.r) < 0 || n == 0 || d.at != t->bytes
             || d.at > INT64_MAX))
@@ -326,7 +444,7 @@ int tree_index_select(struct tree_index *t, const struct tree_want *want)
     t->n_extents = 0;
     t->bytes = 0;
     for (size_t i = 0; i < t->n_all; i++) {
-        if (!tree_want_has(want, t->all[i].entry))
+        if (!tree_want_has(want, t->all[i].segment))
             continue;
         some[t->n_extents] = t->all[i];
         some[t->n_extents++].at = t->bytes;
@@ -353,6 +471,18 @@ const struct tree_extent *tree_index_extents(const struct tree_index *t,
         low++;
     *n = low - first;
     return t->all + first;
+}
+
+struct tree_segment tree_index_segment(const struct tree_index *t,
+                                       uint32_t entry,
+                                       uint32_t i)
+{
+    size_t n;
+    const struct tree_extent *x = tree_index_extents(t, entry, &n) + i;
+    struct tree_segment s = {.offset = x->offset, .len = (uint32_t)x->len};
+
+    memcpy(s.digest, t->entry[entry].cuts + i * CUT + 4, TREE_DIGEST);
+    return s;
 }
 
 /* --- where it is ---------------------------------------------------------- */
@@ -382,6 +512,7 @@ struct tree_piece tree_index_piece(const struct tree_index *t,
 
     return (struct tree_piece){
         .entry = x->entry,
+        .segment = x->segment,
         .offset = x->offset + (at - x->at),
         .len = left < len ? (size_t)left : len,
     };

@@ -19,6 +19,12 @@
  *                 digest blob, see tree_digest.h
  *     symlink     target blob with its NUL
  *     hard link   entry u32           the file that it is another name of
+ *   and behind them, with TREE_DIGESTS, for each large file that is in segments
+ *   (segmenter.h), in order of the entries
+ *     entry u32, and a blob: of each segment its len u32 and its digest
+ *
+ * A segment is in one extent; the extents of such a file are its segments.  All
+ * other files are one segment each.
  *
  * Entry 0 is the root, a folder without a name.  A parent is a folder that came
  * before; so whoever follows parents ends at the root, and no name leads out
@@ -34,12 +40,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TREE_ENTRIES_MAX (1u << 24)
-#define TREE_INDEX_MAX   (1u << 30) /* bytes */
-#define TREE_PATH_MAX    PATH_MAX   /* from the root, with its NUL */
-#define TREE_XATTRS_MAX  (1u << 20) /* bytes, of an entry */
-#define TREE_DIGEST      32u        /* bytes */
-#define TREE_NO_TIME     INT64_MIN
+#define TREE_ENTRIES_MAX   (1u << 24)
+#define TREE_INDEX_MAX     (1u << 30) /* bytes */
+#define TREE_PATH_MAX      PATH_MAX   /* from the root, with its NUL */
+#define TREE_XATTRS_MAX    (1u << 20) /* bytes, of an entry */
+#define TREE_DIGEST        32u        /* bytes */
+#define TREE_NO_TIME       INT64_MIN
+#define TREE_SEGMENTS_MAX  (1u << 25)         /* bits in a message */
+#define TREE_SEGMENT_BYTES (4u + TREE_DIGEST) /* of a segment, as encoded */
 
 enum tree_part { /* that entries have besides */
                  TREE_DIGESTS = 1,
@@ -56,7 +64,7 @@ enum tree_kind {
 struct tree_extent { /* some of a file's bytes; between extents it is a hole */
     uint64_t offset, len;
     uint64_t at; /* in the content */
-    uint32_t entry;
+    uint32_t entry, segment;
 };
 
 struct tree_entry {
@@ -69,12 +77,15 @@ struct tree_entry {
     uint32_t same;         /* of a hard link: the file */
     uint64_t data;         /* bytes that a file has, without its holes */
     const uint8_t *digest; /* of a file; NULL: the index has none */
+    uint32_t segment;      /* number of its first one in the tree */
+    uint32_t segments;     /* at least 1, of which only files have content */
+    const uint8_t *cuts;   /* as encoded; NULL: it is not in segments */
     const uint8_t *xattrs; /* NULL: the index has none */
     size_t xattrs_len;
 };
 
 struct tree_index {
-    uint32_t n;
+    uint32_t n, segments;
     struct tree_entry *entry; /* n, owned */
     size_t n_extents;
     struct tree_extent *extent; /* in order of the content, owned */
@@ -106,6 +117,18 @@ void tree_write_hard_link(struct writer *w, const struct tree_entry *e);
  * content has. */
 void tree_write_end(struct writer *w, uint32_t n, uint64_t bytes);
 
+struct tree_segment {
+    uint64_t offset; /* in its file */
+    uint32_t len;
+    uint8_t digest[TREE_DIGEST]; /* BLAKE2b of its bytes */
+};
+
+/* Then, of files in order: two segments or more, of all that the file has. */
+void tree_write_segments(struct writer *w,
+                         uint32_t entry,
+                         const struct tree_segment *segment,
+                         size_t n);
+
 /* --- reading it ----------------------------------------------------------- */
 
 /* Takes the encoded bytes (from malloc(3)) over, on failure, too.  0, or an
@@ -118,13 +141,17 @@ int tree_index_path(const struct tree_index *t,
                     uint32_t entry,
                     char path[TREE_PATH_MAX]);
 
-/* The content is that of the wanted files alone, from now on; once.  0, or
+/* The content is that of the wanted segments alone, from now on; once.  0, or
  * ENOMEM. */
 int tree_index_select(struct tree_index *t, const struct tree_want *want);
 /* All extents of a file, that are *n. */
 const struct tree_extent *tree_index_extents(const struct tree_index *t,
                                              uint32_t entry,
                                              size_t *n);
+/* The i-th segment of a file that is in segments. */
+struct tree_segment tree_index_segment(const struct tree_index *t,
+                                       uint32_t entry,
+                                       uint32_t i);
 
 struct tree_xattr {
     const char *name;
@@ -137,8 +164,8 @@ int tree_index_xattr(const struct tree_entry *e,
                      size_t *at,
                      struct tree_xattr *x);
 
-struct tree_piece { /* of the content, in one file */
-    uint32_t entry;
+struct tree_piece { /* of the content, in one segment of a file */
+    uint32_t entry, segment;
     uint64_t offset; /* in the file */
     size_t len;
 };

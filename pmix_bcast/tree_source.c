@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pmix_bcast/tree_source.h"
+#include "pmix_bcast/array.h"
 #include "pmix_bcast/clock.h"
 #include "pmix_bcast/offload.h"
+#include "pmix_bcast/segmenter.h"
 #include "pmix_bcast/tree_digest.h"
 
 #include <errno.h>
@@ -147,11 +149,61 @@ static int is_as_it_was(const struct tree_source *s, uint32_t entry)
 
 /* --- digests -------------------------------------------------------------- */
 
+struct large { /* a file that is to be in segments */
+    uint32_t entry;
+    struct tree_cuts cuts;
+};
+
 struct digests {
     struct tree_source *s;
+    struct large *large; /* owned, in order */
+    uint32_t n_large, none_is_large;
     struct tree_progress progress;
     atomic_uint failed; /* the entry */
 };
+
+/* What is not more than one segment is none; and one that is mostly ends of extents
+ * would have more digests than it is worth. */
+static int is_large(const struct digests *d, uint32_t entry)
+{
+    const struct tree_index *t = &d->s->index;
+    uint64_t data = t->entry[entry].data;
+    size_t n;
+
+    if (d->none_is_large || data <= SEGMENT_MAX || !t->entry[entry].digest)
+        return 0;
+    (void)tree_index_extents(t, entry, &n);
+    return n <= data / SEGMENT_MIN;
+}
+
+/* So much data, all in the smallest segments, would be too many for an index. */
+static int are_too_many(const struct tree_index *t)
+{
+    uint64_t most = 2 * (t->bytes / SEGMENT_MIN);
+
+    return most > TREE_SEGMENTS_MAX - t->n
+           || t->len + most * TREE_SEGMENT_BYTES > TREE_INDEX_MAX;
+}
+
+static int find_large(struct digests *d)
+{
+    size_t room = 0;
+
+    d->none_is_large = (uint32_t)are_too_many(&d->s->index);
+    for (uint32_t i = 0; i < d->s->index.n; i++) {
+        struct large *large;
+
+        if (!is_large(d, i))
+            continue;
+        large = array_grow(d->large, &room, d->n_large + 1u, sizeof *large,
+                           TREE_ENTRIES_MAX);
+        if (!large)
+            return ENOMEM;
+        d->large = large;
+        large[d->n_large++] = (struct large){.entry = i};
+    }
+    return 0;
+}
 
 static int find_digest(void *arg, uint32_t entry)
 {
@@ -160,7 +212,8 @@ static int find_digest(void *arg, uint32_t entry)
     const struct tree_entry *e = &t->entry[entry];
     int fd, why;
 
-    if (e->kind != TREE_FILE || !e->digest || e->data == 0)
+    if (e->kind != TREE_FILE || !e->digest || e->data == 0
+        || is_large(d, entry))
         return 0;
     fd = open_file(d->s, entry);
     why = fd < 0 ? errno
@@ -173,14 +226,69 @@ static int find_digest(void *arg, uint32_t entry)
     return why;
 }
 
+static int cut(void *arg, uint32_t i)
+{
+    struct digests *d = arg;
+    struct large *l = &d->large[i];
+    size_t n;
+    const struct tree_extent *x =
+        tree_index_extents(&d->s->index, l->entry, &n);
+    int fd = open_file(d->s, l->entry), why;
+
+    why = fd < 0 ? errno : tree_digest_cut(&l->cuts, x, n, fd, &d->progress);
+    if (fd >= 0)
+        close(fd);
+    if (why)
+        atomic_store(&d->failed, l->entry);
+    return why;
+}
+
+/* The index, and the segments behind it, which it has from now on. */
+static int add_segments(struct digests *d)
+{
+    struct tree_index *t = &d->s->index;
+    struct writer w = {.buf = t->encoded, .len = t->len, .cap = t->len};
+    int why = 0;
+
+    if (d->n_large == 0)
+        return 0;
+    t->encoded = NULL;
+    for (uint32_t i = 0; i < d->n_large; i++)
+        tree_write_segments(&w, d->large[i].entry, d->large[i].cuts.segment,
+                            d->large[i].cuts.n);
+    tree_index_clear(t);
+    if (w.bad) {
+        writer_clear(&w);
+        return ENOMEM;
+    }
+    why = tree_index_read(t, w.buf, w.len);
+    for (uint32_t i = 0; why == 0 && i < d->n_large; i++) {
+        const uint8_t *digest = t->entry[d->large[i].entry].digest;
+
+        why = tree_digest_of_segments(t->encoded + (digest - t->encoded), t,
+                                      d->large[i].entry);
+    }
+    return why;
+}
+
 int tree_source_digest(struct tree_source *s, struct es_error *err)
 {
     struct digests d = {.s = s};
-    int why = offload_each(s->index.n, find_digest, &d);
+    int why = find_large(&d);
 
+    if (why == 0)
+        why = offload_each(s->index.n, find_digest, &d);
+    if (why == 0)
+        why = offload_each(d.n_large, cut, &d);
     if (why)
-        return fail_on(s, atomic_load(&d.failed), why, err);
-    return tree_want_init(&s->want, s->index.n) == 0 ? 0 : es_no_memory(err);
+        (void)fail_on(s, atomic_load(&d.failed), why, err);
+    else if (add_segments(&d) != 0
+             || tree_want_init(&s->want, s->index.segments) != 0)
+        why = es_no_memory(err);
+    for (uint32_t i = 0; i < d.n_large; i++)
+        free(d.large[i].cuts.segment);
+    free(d.large);
+    return why ? -1 : 0;
 }
 
 int tree_source_select(struct tree_source *s, struct es_error *err)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pmix_bcast/tree_walk.h"
-#include "pmix_bcast/array.h"
+#include "pmix_bcast/file_extents.h"
 #include "pmix_bcast/tree_xattrs.h"
 
 #include <errno.h>
@@ -30,10 +30,9 @@ struct walk {
     char **path; /* of the sources, without slashes at the end */
     uint32_t n;  /* entries */
     uint64_t bytes;
-    void *names;                /* of files with several, tsearch(3) */
-    struct tree_extent *extent; /* workspace */
-    size_t extents_room;
-    struct writer xattrs; /* likewise */
+    void *names;                 /* of files with several, tsearch(3) */
+    struct file_extents extents; /* workspace */
+    struct writer xattrs;        /* likewise */
 };
 
 int64_t tree_time(const struct stat *st)
@@ -80,60 +79,20 @@ static int64_t first_name(struct walk *k, const struct stat *st)
 
 /* --- sparse files --------------------------------------------------------- */
 
-static int add_extent(struct walk *k, size_t n, uint64_t offset, uint64_t len)
-{
-    struct tree_extent *x = array_grow(k->extent, &k->extents_room, n + 1,
-                                       sizeof *x, TREE_INDEX_MAX / 16);
-
-    if (!x)
-        return es_no_memory(k->err);
-    k->extent = x;
-    x[n] = (struct tree_extent){.offset = offset, .len = len};
-    return 0;
-}
-
-/* How many extents have data, or -1.  Where the file system cannot tell all of
- * it is data. */
-static int64_t find_data(struct walk *k, int fd, uint64_t size)
-{
-    off_t end = 0;
-    size_t n = 0;
-
-    while ((uint64_t)end < size) {
-        off_t begin = lseek(fd, end, SEEK_DATA);
-
-        if (begin < 0 && errno == ENXIO)
-            break; /* a hole up to the end */
-        end = begin < 0 ? -1 : lseek(fd, begin, SEEK_HOLE);
-        if (end < 0)
-            return add_extent(k, 0, 0, size) < 0 ? -1 : 1;
-        if ((uint64_t)end > size)
-            end = (off_t)size;
-        if (begin >= end)
-            break;
-        if (add_extent(k, n++, (uint64_t)begin, (uint64_t)(end - begin)) < 0)
-            return -1;
-    }
-    return (int64_t)n;
-}
-
-static int64_t extents_of(struct walk *k, const FTSENT *f)
+static int find_extents(struct walk *k, const FTSENT *f)
 {
     const struct stat *st = f->fts_statp;
     uint64_t size = (uint64_t)st->st_size;
-    int64_t n;
-    int fd;
+    int fd, why;
 
-    if (size == 0)
-        return 0;
     if ((uint64_t)st->st_blocks * 512 >= size)
-        return add_extent(k, 0, 0, size) < 0 ? -1 : 1;
+        return file_extents_all(&k->extents, size) ? es_no_memory(k->err) : 0;
     fd = open(f->fts_accpath, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
         return fail_on(k, f->fts_path, "give files that can be read");
-    n = find_data(k, fd, size);
+    why = file_extents_find(&k->extents, fd, size);
     close(fd);
-    return n;
+    return why ? es_no_memory(k->err) : 0;
 }
 
 /* --- entries -------------------------------------------------------------- */
@@ -142,7 +101,7 @@ static int add_file(struct walk *k, const FTSENT *f, struct tree_entry *e)
 {
     static const uint8_t unknown[TREE_DIGEST];
     struct tree_file_data data = {.size = (uint64_t)f->fts_statp->st_size};
-    int64_t same = first_name(k, f->fts_statp), n;
+    int64_t same = first_name(k, f->fts_statp);
 
     if (same < 0)
         return -1;
@@ -153,11 +112,10 @@ static int add_file(struct walk *k, const FTSENT *f, struct tree_entry *e)
     }
     if (access(f->fts_accpath, R_OK) < 0)
         return fail_on(k, f->fts_path, "give files that can be read");
-    n = extents_of(k, f);
-    if (n < 0)
+    if (find_extents(k, f) < 0)
         return -1;
-    data.n = (size_t)n;
-    data.extent = k->extent;
+    data.n = k->extents.n;
+    data.extent = k->extents.extent;
     for (size_t i = 0; i < data.n; i++)
         k->bytes += data.extent[i].len;
     if (k->wish->parts & TREE_DIGESTS)
@@ -431,7 +389,7 @@ int tree_walk(struct tree_found *found,
     for (size_t i = 0; k.path && i < wish->n; i++)
         free(k.path[i]);
     free(k.path);
-    free(k.extent);
+    file_extents_clear(&k.extents);
     writer_clear(&k.xattrs);
     tdestroy(k.names, free);
     return rc;

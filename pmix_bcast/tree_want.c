@@ -15,14 +15,15 @@ int tree_want_init(struct tree_want *w, uint32_t n)
     return w->bits ? 0 : ENOMEM;
 }
 
-void tree_want_add(struct tree_want *w, uint32_t entry)
+void tree_want_add(struct tree_want *w, uint32_t segment)
 {
-    w->bits[entry / 8] |= (uint8_t)(1u << entry % 8);
+    w->bits[segment / 8] |= (uint8_t)(1u << segment % 8);
 }
 
-int tree_want_has(const struct tree_want *w, uint32_t entry)
+int tree_want_has(const struct tree_want *w, uint32_t segment)
 {
-    return !w->bits || (entry < w->n && w->bits[entry / 8] >> entry % 8 & 1);
+    return !w->bits
+           || (segment < w->n && w->bits[segment / 8] >> segment % 8 & 1);
 }
 
 int tree_want_unite(struct tree_want *w, const uint8_t *bits, size_t len)

@@ -19,6 +19,8 @@ static void check_entry(const struct tree_index *t, uint32_t i)
     char path[TREE_PATH_MAX];
 
     must(i == 0 || e->parent < i);
+    must(e->segments > 0 && e->segment < t->segments
+         && e->segments <= t->segments - e->segment);
     must(e->mode <= 07777 && e->data <= e->size);
     must(e->kind != TREE_HARD_LINK || e->same < i);
     must(e->kind != TREE_SYMLINK || e->target);
@@ -26,6 +28,22 @@ static void check_entry(const struct tree_index *t, uint32_t i)
         return;
     must(path[0] != '/' && strlen(path) < sizeof path);
     must(strncmp(path, "../", 3) != 0 && !strstr(path, "/../"));
+}
+
+/* Of a large file they are all of it, one behind the other. */
+static void check_segments(const struct tree_index *t, uint32_t entry)
+{
+    const struct tree_entry *e = &t->entry[entry];
+    uint64_t data = 0, at = 0;
+
+    for (uint32_t i = 0; e->cuts && i < e->segments; i++) {
+        struct tree_segment s = tree_index_segment(t, entry, i);
+
+        must(s.len > 0 && s.offset >= at);
+        at = s.offset + s.len;
+        data += s.len;
+    }
+    must(!e->cuts || (data == e->data && at <= e->size));
 }
 
 static void check_content(const struct tree_index *t)
@@ -36,6 +54,9 @@ static void check_content(const struct tree_index *t)
         struct tree_piece p = tree_index_piece(t, x, at, SIZE_MAX);
 
         must(tree_index_extent(t, at) == x);
+        must(p.segment >= t->entry[p.entry].segment
+             && p.segment - t->entry[p.entry].segment
+                    < t->entry[p.entry].segments);
         must(p.len > 0 && p.offset + p.len <= t->entry[p.entry].size);
         at += p.len;
     }
@@ -56,6 +77,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     must(t.n > 0);
     for (uint32_t i = 0; i < t.n; i++)
         check_entry(&t, i);
+    for (uint32_t i = 0; i < t.n; i++)
+        check_segments(&t, i);
     check_content(&t);
     tree_index_clear(&t);
     return 0;

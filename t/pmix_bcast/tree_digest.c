@@ -74,6 +74,83 @@ static void test_copy(void)
     close(fd);
 }
 
+/* A file of 3 MiB, bytes by chance, with so many before and a hole behind it. */
+static void make_large(const char *name, size_t before)
+{
+    static uint8_t bytes[3u << 20];
+    uint32_t x = 1;
+    int fd = open(tree_path(name), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (uint8_t)((x = x * 1664525u + 1013904223u) >> 24);
+    if (fd < 0 || pwrite(fd, bytes, before, 0) != (ssize_t)before
+        || pwrite(fd, bytes, sizeof bytes, (off_t)before)
+               != (ssize_t)sizeof bytes)
+        bail("%s: %s", name, strerror(errno));
+    close(fd);
+}
+
+static int cut(struct tree_cuts *cuts, const char *name, uint64_t len)
+{
+    const struct tree_extent x[] = {{.offset = 0, .len = 1000},
+                                    {.offset = 1000, .len = len - 1000}};
+    int fd = open(tree_path(name), O_RDONLY | O_CLOEXEC), why;
+
+    *cuts = (struct tree_cuts){.n = 0};
+    why = tree_digest_cut(cuts, x, 2, fd, &progress);
+    close(fd);
+    return why;
+}
+
+/* The index of one file, in these segments. */
+static void be_in(const struct tree_cuts *cuts, uint64_t size)
+{
+    static const uint8_t none[TREE_DIGEST] = {0};
+    const struct tree_entry root = {.mode = 0755, .name = ""},
+                            file = {.mode = 0644, .name = "f", .digest = none};
+    const struct tree_extent x = {.offset = 0, .len = size};
+    const struct tree_file_data data = {.size = size, .n = 1, .extent = &x};
+    struct writer w = {0};
+
+    tree_index_clear(&t);
+    tree_write_head(&w, TREE_DIGESTS);
+    tree_write_folder(&w, &root);
+    tree_write_file(&w, &file, &data);
+    tree_write_end(&w, 2, size);
+    tree_write_segments(&w, 1, cuts->segment, cuts->n);
+    if (w.bad || tree_index_read(&t, w.buf, w.len) != 0)
+        bail("no index");
+}
+
+static void test_cut(void)
+{
+    uint8_t a[TREE_DIGEST], b[TREE_DIGEST];
+    struct tree_cuts one, two;
+    const struct tree_segment *last;
+
+    make_large("large", 1000);
+    make_large("later", 1100);
+    ok(cut(&one, "large", (3u << 20) + 1000) == 0 && one.n > 3
+           && one.segment[0].len == 1000 && one.segment[1].offset == 1000,
+       "a file is cut, and where an extent ends");
+    ok(cut(&two, "later", (3u << 20) + 1100) == 0 && two.n > 3,
+       "another one, too");
+    last = &one.segment[one.n - 1];
+    ok(last->offset + 100 == two.segment[two.n - 1].offset
+           && last->len == two.segment[two.n - 1].len
+           && memcmp(last->digest, two.segment[two.n - 1].digest, TREE_DIGEST)
+                  == 0,
+       "what both have at their ends is one segment, of one digest");
+    be_in(&one, (3u << 20) + 1000);
+    ok(digest(a, "large", -1) == 0 && tree_digest_of_segments(b, &t, 1) == 0
+           && memcmp(a, b, sizeof a) == 0,
+       "the digest of the file is that of its segments");
+    is_int(digest(b, "later", -1), ENODATA, "another file has others");
+    is_int(cut(&two, "large", 4u << 20), ENODATA, "a file that is shorter");
+    free(one.segment);
+    free(two.segment);
+}
+
 static void test_faults(void)
 {
     uint8_t a[TREE_DIGEST];
@@ -92,6 +169,7 @@ int main(void)
     tree_make();
     test_of_what();
     test_copy();
+    test_cut();
     test_faults();
     tree_index_clear(&t);
     tree_remove();

@@ -247,6 +247,104 @@ static void test_data(void)
     refused("a file that no file can be");
 }
 
+/* --- segments ------------------------------------------------------------- */
+
+static const struct tree_segment cuts[] = {
+    {.offset = 0, .len = 60, .digest = {1}},
+    {.offset = 60, .len = 30, .digest = {2}},
+    {.offset = 500, .len = 50, .digest = {3}}};
+
+/* 1 of one segment, 2 in two extents of 90 and 50 bytes, 3 empty */
+static void write_large(void)
+{
+    static const uint8_t digest[TREE_DIGEST] = {9};
+    static const struct tree_extent two[] = {{.offset = 0, .len = 90},
+                                             {.offset = 500, .len = 50}};
+    struct tree_entry e = named(0, "");
+    struct tree_file_data data = {100, 1, &all};
+
+    writer_clear(&written);
+    written = (struct writer){0};
+    tree_write_head(&written, TREE_DIGESTS);
+    tree_write_folder(&written, &e);
+    e = named(0, "small");
+    e.digest = digest;
+    tree_write_file(&written, &e, &data);
+    e.name = "large";
+    data = (struct tree_file_data){600, 2, two};
+    tree_write_file(&written, &e, &data);
+    e.name = "none";
+    data = (struct tree_file_data){0, 0, NULL};
+    tree_write_file(&written, &e, &data);
+    end(4, 240);
+}
+
+static void test_segments(void)
+{
+    struct tree_want want;
+    struct tree_index t;
+    struct tree_segment s;
+    size_t n;
+
+    write_large();
+    tree_write_segments(&written, 2, cuts, 3);
+    is_int(read_it(&t), 0, "an index with segments");
+    ok(t.segments == 6 && t.entry[1].segment == 1 && t.entry[1].segments == 1
+           && t.entry[2].segment == 2 && t.entry[2].segments == 3
+           && t.entry[3].segment == 5 && t.n_extents == 4,
+       "which are numbered, one for all that has none");
+    s = tree_index_segment(&t, 2, 2);
+    ok(s.offset == 500 && s.len == 50 && s.digest[0] == 3,
+       "each has its place and its digest");
+    ok(tree_index_extents(&t, 2, &n)[1].segment == 3 && n == 3,
+       "and is an extent");
+    if (tree_want_init(&want, t.segments) != 0)
+        bail("no memory");
+    tree_want_add(&want, 3);
+    tree_want_add(&want, 1);
+    ok(tree_index_select(&t, &want) == 0 && t.bytes == 130
+           && tree_index_piece(&t, 1, 110, 100).offset == 70
+           && tree_index_piece(&t, 1, 110, 100).segment == 3,
+       "the content is that of what is wanted");
+    tree_want_clear(&want);
+    tree_index_clear(&t);
+}
+
+/* Of the large file, or another entry. */
+static void refused_cuts(uint32_t entry,
+                         const struct tree_segment *segment,
+                         size_t n,
+                         const char *what)
+{
+    write_large();
+    tree_write_segments(&written, entry, segment, n);
+    refused(what);
+}
+
+static void test_bad_segments(void)
+{
+    struct tree_segment bad[4] = {cuts[0], cuts[1], cuts[2], cuts[2]};
+
+    refused_cuts(2, bad, 4, "more segments than the file has bytes");
+    refused_cuts(2, bad, 2, "less");
+    refused_cuts(2, bad, 1, "one that is all");
+    refused_cuts(0, bad, 3, "of the root");
+    refused_cuts(4, bad, 3, "of an entry that is not there");
+    refused_cuts(3, bad, 3, "of an empty file");
+    bad[1].len = 31;
+    bad[2].len = 49;
+    refused_cuts(2, bad, 3, "one in two extents");
+    bad[1].len = 0;
+    refused_cuts(2, bad, 3, "one of no bytes");
+    write_large();
+    tree_write_segments(&written, 2, cuts, 3);
+    tree_write_segments(&written, 2, cuts, 3);
+    refused("twice");
+    tree_write_head(&written, 0);
+    written.buf[written.len - 1] = 1;
+    refused("anything behind them");
+}
+
 static void test_memory(void)
 {
     struct tree_index t;
@@ -254,7 +352,8 @@ static void test_memory(void)
     int why = ENOMEM;
     long n = 0;
 
-    write_tree();
+    write_large();
+    tree_write_segments(&written, 2, cuts, 3);
     for (; why == ENOMEM && n < 20; n++) {
         bytes = bytes_of(&written, written.len);
         fault_at = n;
@@ -273,6 +372,8 @@ int main(void)
     test_names();
     test_places();
     test_data();
+    test_segments();
+    test_bad_segments();
     test_memory();
     writer_clear(&written);
     return done();

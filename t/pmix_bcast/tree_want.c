@@ -11,7 +11,7 @@ static void test_bits(void)
 
     ok(tree_want_has(&none, 0) && tree_want_has(&none, 1000),
        "where nothing is said all is wanted");
-    is_int(tree_want_init(&w, 10), 0, "ten entries");
+    is_int(tree_want_init(&w, 10), 0, "ten segments");
     is_int((int)tree_want_bytes(10), 2, "are two bytes");
     ok(!tree_want_has(&w, 0) && !tree_want_has(&w, 9), "none is wanted yet");
     tree_want_add(&w, 3);
@@ -58,7 +58,7 @@ static void test_select(void)
     is_int(tree_index_read(&t, w.buf, w.len), 0, "an index with digests");
     ok(t.entry[1].digest && t.entry[1].digest[2] == 3 && !t.entry[0].digest,
        "of its files");
-    if (tree_want_init(&want, t.n) != 0)
+    if (tree_want_init(&want, t.segments) != 0)
         bail("no memory");
     tree_want_add(&want, 2);
     ok(tree_index_select(&t, &want) == 0 && t.bytes == 10

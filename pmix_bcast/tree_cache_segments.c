@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pmix_bcast/tree_cache_segments.h"
+#include "pmix_bcast/array.h"
+#include "pmix_bcast/file_digest.h"
+#include "pmix_bcast/file_io.h"
+#include "pmix_bcast/segmenter.h"
+#include "pmix_bcast/tree_cache_name.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FOLDER    "segments"
+#define FILES_MAX (1u << 20)
+
+static void path_of(char path[TREE_CACHE_NAME],
+                    const uint8_t digest[TREE_DIGEST])
+{
+    char name[TREE_CACHE_NAME];
+
+    tree_cache_name(name, digest);
+    snprintf(path, TREE_CACHE_NAME, FOLDER "/%.2s%.62s", name, name + 3);
+}
+
+/* --- writing -------------------------------------------------------------- */
+
+static int write_all(int folder, const char *path, const struct writer *w)
+{
+    int fd = openat(folder, path,
+                    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    int why;
+
+    if (fd < 0)
+        return -1;
+    why = w->bad ? ENOMEM : file_write_at(fd, w->buf, w->len, 0);
+    close(fd);
+    return why ? -1 : 0;
+}
+
+void tree_cache_put_segments(int folder,
+                             const struct tree_index *t,
+                             uint32_t entry)
+{
+    const struct tree_entry *e = &t->entry[entry];
+    char part[TREE_CACHE_NAME], path[TREE_CACHE_NAME];
+    struct writer w = {0};
+
+    for (uint32_t i = 0; i < e->segments; i++) {
+        struct tree_segment s = tree_index_segment(t, entry, i);
+
+        write_u64(&w, s.offset);
+        write_u32(&w, s.len);
+        write_blob(&w, s.digest, TREE_DIGEST);
+    }
+    (void)mkdirat(folder, FOLDER, 0700);
+    tree_cache_part(part, FOLDER);
+    path_of(path, e->digest);
+    if (write_all(folder, part, &w) < 0
+        || renameat(folder, part, folder, path) < 0)
+        (void)unlinkat(folder, part, 0);
+    writer_clear(&w);
+}
+
+/* --- all of them ---------------------------------------------------------- */
+
+/* one() gets the descriptor of their folder and a name in it, until it returns no
+ * 0, which is returned. */
+static int each_name(int folder,
+                     int (*one)(void *arg, int at, const char *name),
+                     void *arg)
+{
+    int fd =
+        openat(folder, FOLDER, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    const struct dirent *d;
+    int result = 0;
+
+    if (!dir) {
+        if (fd >= 0)
+            close(fd);
+        return 0;
+    }
+    while (result == 0 && (d = readdir(dir)) != NULL)
+        if (d->d_name[0] != '.')
+            result = one(arg, fd, d->d_name);
+    closedir(dir);
+    return result;
+}
+
+static int is_file_there(int folder, const char *hex)
+{
+    struct file_digest d;
+    char name[TREE_CACHE_NAME];
+
+    if (file_digest_from_hex(&d, hex) < 0)
+        return 0;
+    tree_cache_name(name, d.byte);
+    return faccessat(folder, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static int sweep_one(void *folder, int at, const char *name)
+{
+    struct stat st;
+
+    if (tree_cache_is_part(name)
+            ? fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) == 0
+                  && tree_cache_is_stale(&st)
+            : !is_file_there(*(const int *)folder, name))
+        (void)unlinkat(at, name, 0);
+    return 0;
+}
+
+void tree_cache_sweep_segments(int folder)
+{
+    (void)each_name(folder, sweep_one, &folder);
+}
+
+/* --- reading -------------------------------------------------------------- */
+
+struct adding {
+    struct segment_list *l;
+    struct tree_cached *files;
+    uint32_t first;
+};
+
+/* Of the file that comes next; what cannot be read ends it. */
+static int add_segments(const struct adding *a, struct reader *r)
+{
+    int why = 0;
+
+    while (why == 0 && r->left > 0) {
+        struct tree_segment s;
+        const uint8_t *digest;
+        size_t len;
+
+        s.offset = read_u64(r);
+        s.len = read_u32(r);
+        digest = read_blob(r, &len);
+        if (r->bad || len != TREE_DIGEST || s.len == 0 || s.len > SEGMENT_MAX
+            || s.offset > (uint64_t)INT64_MAX - s.len)
+            break;
+        memcpy(s.digest, digest, TREE_DIGEST);
+        why = segment_list_add(a->l, &s, a->first + (uint32_t)a->files->n);
+    }
+    return why;
+}
+
+static int note_file(struct tree_cached *c, const struct file_digest *d)
+{
+    struct tree_cached_file *file =
+        array_grow(c->file, &c->room, c->n + 1, sizeof *file, FILES_MAX);
+
+    if (!file)
+        return ENOMEM;
+    c->file = file;
+    memcpy(file[c->n++].digest, d->byte, TREE_DIGEST);
+    return 0;
+}
+
+static int add_file(const struct adding *a, int fd, const struct file_digest *d)
+{
+    struct stat st;
+    uint8_t *bytes;
+    int why = 0;
+
+    if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)
+        || st.st_size > (off_t)TREE_INDEX_MAX)
+        return 0;
+    bytes = malloc((size_t)st.st_size + 1);
+    if (!bytes)
+        return ENOMEM;
+    if (file_read_at(fd, bytes, (size_t)st.st_size, 0) == 0)
+        why = add_segments(a, &(struct reader){bytes, (size_t)st.st_size, 0});
+    free(bytes);
+    return why ? why : note_file(a->files, d);
+}
+
+static int add_name(void *arg, int at, const char *name)
+{
+    const struct adding *a = arg;
+    struct file_digest d;
+    int fd, why;
+
+    if (file_digest_from_hex(&d, name) < 0 || a->files->n == FILES_MAX)
+        return 0;
+    fd = openat(at, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    why = add_file(a, fd, &d);
+    close(fd);
+    return why;
+}
+
+int tree_cache_all_segments(int folder,
+                            struct segment_list *l,
+                            struct tree_cached *files,
+                            uint32_t first)
+{
+    return each_name(folder, add_name, &(struct adding){l, files, first});
+}
