@@ -146,6 +146,7 @@ static void test_cut(void)
            && memcmp(a, b, sizeof a) == 0,
        "the digest of the file is that of its segments");
     is_int(digest(b, "later", -1), ENODATA, "another file has others");
+    free(two.segment);
     is_int(cut(&two, "large", 4u << 20), ENODATA, "a file that is shorter");
     free(one.segment);
     free(two.segment);
