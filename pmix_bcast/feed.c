@@ -408,7 +408,7 @@ void feed_queued(struct feed *f, uint32_t node, uint64_t bytes)
 
 uint64_t feed_waiting(const struct feed *f)
 {
-    uint64_t most = feed_budget(f) / 3, sum = 0;
+    uint64_t most = feed_budget(f) / 3 + 1, sum = 0; /* three are all of it */
 
     for (uint32_t v = 0; v < f->used; v++) {
         const struct receiver *r = &f->node[v];

@@ -428,8 +428,13 @@ static void test_budget(void)
     feed_queued(feed, 2, 500);
     ok(feed_waiting(feed) == 1500, "what waits adds up");
     feed_queued(feed, 1, UINT64_MAX);
-    ok(feed_waiting(feed) == 500 + feed_budget(feed) / 3,
+    ok(feed_waiting(feed) == 500 + feed_budget(feed) / 3 + 1,
        "one node's is at most a third of the budget");
+    feed_queued(feed, 2, UINT64_MAX / 4);
+    feed_queued(feed, 3, UINT64_MAX / 4);
+    ok(feed_waiting(feed) >= feed_budget(feed), "three of these are all of it");
+    feed_queued(feed, 2, 500);
+    feed_queued(feed, 3, 0);
     feed_lost(feed, 1);
     ok(feed_waiting(feed) == 500, "and a lost one's nothing");
     feed_destroy(feed);
