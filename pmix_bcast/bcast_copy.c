@@ -66,7 +66,7 @@ static int open_file(struct bcast_copy *c)
     return why;
 }
 
-/* Of the files that at least one node has not got. */
+/* Of the segments that at least one node has not got. */
 static int open_content(const struct bcast_copy *c)
 {
     const struct bcast_order *o = c->order;

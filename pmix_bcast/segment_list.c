@@ -2,32 +2,39 @@
 #include "pmix_bcast/segment_list.h"
 #include "pmix_bcast/array.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-int segment_list_add(struct segment_list *l,
-                     const struct tree_segment *s,
-                     uint32_t file)
+void segment_list_add(struct segment_list *l,
+                      const struct tree_segment *s,
+                      uint32_t file)
 {
-    struct segment_place *place = array_grow(l->place, &l->room, l->n + 1,
-                                             sizeof *place, TREE_SEGMENTS_MAX);
+    struct segment_place *place;
+    size_t n = 1;
 
+    if (l->only)
+        (void)segment_list_find(l->only, s, &n);
+    place = n > 0 ? array_grow(l->place, &l->room, l->n + 1, sizeof *place,
+                               TREE_SEGMENTS_MAX)
+                  : NULL;
     if (!place)
-        return ENOMEM;
+        return;
     l->place = place;
     place[l->n++] = (struct segment_place){*s, file};
-    return 0;
+}
+
+static int compare_content(const struct tree_segment *a,
+                           const struct tree_segment *b)
+{
+    if (a->len != b->len)
+        return a->len < b->len ? -1 : 1;
+    return memcmp(a->digest, b->digest, sizeof a->digest);
 }
 
 static int compare(const void *a, const void *b)
 {
-    const struct tree_segment *x = &((const struct segment_place *)a)->segment,
-                              *y = &((const struct segment_place *)b)->segment;
-
-    if (x->len != y->len)
-        return x->len < y->len ? -1 : 1;
-    return memcmp(x->digest, y->digest, sizeof x->digest);
+    return compare_content(&((const struct segment_place *)a)->segment,
+                           &((const struct segment_place *)b)->segment);
 }
 
 void segment_list_sort(struct segment_list *l)
@@ -36,12 +43,33 @@ void segment_list_sort(struct segment_list *l)
         qsort(l->place, l->n, sizeof *l->place, compare);
 }
 
-const struct segment_place *segment_list_find(const struct segment_list *l,
-                                              const struct tree_segment *s)
+/* How many are before it, or, with itself, not behind it. */
+static size_t count(const struct segment_list *l,
+                    const struct tree_segment *s,
+                    int itself)
 {
-    const struct segment_place key = {.segment = *s};
+    size_t low = 0, high = l->n;
 
-    return l->n > 0 ? bsearch(&key, l->place, l->n, sizeof key, compare) : NULL;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = compare_content(&l->place[middle].segment, s);
+
+        if (order < 0 || (order == 0 && itself))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+const struct segment_place *segment_list_find(const struct segment_list *l,
+                                              const struct tree_segment *s,
+                                              size_t *n)
+{
+    size_t first = count(l, s, 0);
+
+    *n = count(l, s, 1) - first;
+    return *n > 0 ? l->place + first : NULL;
 }
 
 void segment_list_clear(struct segment_list *l)

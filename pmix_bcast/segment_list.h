@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * segment_list.h - the segments of files that are on this node, by their content:
- * where a tree's file may take its own from.  Pure.
+ * segment_list.h - segments of files by their content: those that a tree lacks, and
+ * those that are on this node, from which it may take them.  Pure.
  */
 #ifndef PMIX_BCAST_SEGMENT_LIST_H
 #define PMIX_BCAST_SEGMENT_LIST_H
@@ -16,17 +16,19 @@ struct segment_place {
 struct segment_list {            /* all zero: empty */
     struct segment_place *place; /* n, owned */
     size_t n, room;
+    const struct segment_list *only; /* nothing else is added; NULL: all is */
 };
 
-/* More than a tree may have are left out.  0, or ENOMEM. */
-int segment_list_add(struct segment_list *l,
-                     const struct tree_segment *s,
-                     uint32_t file);
+/* What there is no memory for, or is more than a tree may have, is left out. */
+void segment_list_add(struct segment_list *l,
+                      const struct tree_segment *s,
+                      uint32_t file);
 /* When all are in it. */
 void segment_list_sort(struct segment_list *l);
-/* One with the same content; NULL: there is none. */
+/* Those with the same content, *n of them. */
 const struct segment_place *segment_list_find(const struct segment_list *l,
-                                              const struct tree_segment *s);
+                                              const struct tree_segment *s,
+                                              size_t *n);
 void segment_list_clear(struct segment_list *l);
 
 #endif

@@ -2,9 +2,10 @@
 #include "pmix_bcast/segmenter.h"
 
 #define WINDOW 64u /* bytes that the hash is of: each shifts it by a bit */
-#define BITS_SMALL                                                             \
-    20u /* before SEGMENT_USUAL = 2^18, and behind it: a quarter */
-#define BITS_LARGE 16u /* and four times as likely as at 18 */
+/* Bits that are zero at an end: 18 would make it 2^18 bytes, SEGMENT_USUAL.  Before
+ * that it is four times less likely, and behind it four times more. */
+#define BITS_BEFORE 20u
+#define BITS_BEHIND 16u
 
 /* SplitMix64 (Steele et al., OOPSLA 2014) of the byte: both ends have the same. */
 static uint64_t mixed(uint64_t n)
@@ -51,9 +52,11 @@ static size_t look(struct segmenter *s,
 /* What is more than a window before SEGMENT_MIN has no part in the hash there. */
 static size_t pass_over(struct segmenter *s, const uint8_t *bytes, size_t len)
 {
-    for (size_t i = 0; i < len; i++)
-        if (s->len + i >= SEGMENT_MIN - WINDOW)
-            s->hash = (s->hash << 1) + s->gear[bytes[i]];
+    size_t i =
+        s->len < SEGMENT_MIN - WINDOW ? SEGMENT_MIN - WINDOW - s->len : 0;
+
+    for (; i < len; i++)
+        s->hash = (s->hash << 1) + s->gear[bytes[i]];
     return len;
 }
 
@@ -71,7 +74,7 @@ static size_t step(struct segmenter *s,
         len = to - s->len;
     if (to == SEGMENT_MIN)
         return pass_over(s, bytes, len);
-    return look(s, bytes, len, to == SEGMENT_USUAL ? BITS_SMALL : BITS_LARGE,
+    return look(s, bytes, len, to == SEGMENT_USUAL ? BITS_BEFORE : BITS_BEHIND,
                 ends);
 }
 

@@ -71,6 +71,25 @@ void tree_cache_close(struct tree_cache *c)
 
 /* --- one file ------------------------------------------------------------- */
 
+/* Of a file in segments some may be good: tree_cache_drop(). */
+static void tell_damaged(struct tree_cache *c,
+                         const struct tree_place *p,
+                         const char *name)
+{
+    atomic_store(&c->damaged, 1);
+    if (!p->index->entry[p->entry].cuts)
+        (void)unlinkat(c->folder, name, 0);
+}
+
+static void tell_used(const struct tree_cache *c,
+                      const struct tree_place *p,
+                      int fd)
+{
+    (void)futimens(fd, NULL);
+    if (p->index->entry[p->entry].cuts)
+        tree_cache_put_segments(c->folder, p->index, p->entry);
+}
+
 int tree_cache_get(struct tree_cache *c, int *fd, const struct tree_place *p)
 {
     char name[TREE_CACHE_NAME];
@@ -85,12 +104,10 @@ int tree_cache_get(struct tree_cache *c, int *fd, const struct tree_place *p)
     if (cached < 0)
         return 0;
     why = tree_same_make(fd, p, cached);
-    if (why == 0 && *fd < 0) {
-        (void)unlinkat(c->folder, name, 0);
-        atomic_store(&c->damaged, 1);
-    } else if (why == 0) {
-        (void)futimens(cached, NULL); /* it is used */
-    }
+    if (why == 0 && *fd < 0)
+        tell_damaged(c, p, name);
+    else if (why == 0)
+        tell_used(c, p, cached);
     close(cached);
     return why;
 }
@@ -122,7 +139,8 @@ static void put_it(struct tree_cache *c,
 uint64_t tree_cache_lacks(const struct tree_cache *c,
                           const struct tree_entry *e)
 {
-    uint64_t bytes = (e->data + BLOCK - 1) / BLOCK * BLOCK;
+    uint64_t bytes = (e->data + BLOCK - 1) / BLOCK * BLOCK
+                     + (e->cuts ? tree_cache_segments_take(e->segments) : 0);
     char name[TREE_CACHE_NAME];
 
     if (c->folder < 0 || e->kind != TREE_FILE || !e->digest || e->data == 0
@@ -158,11 +176,12 @@ void tree_cache_put(struct tree_cache *c, const struct tree_place *p)
 
 int tree_cache_segments(struct tree_cache *c,
                         struct segment_list *l,
-                        uint32_t first)
+                        uint32_t first,
+                        struct tree_progress *p)
 {
     return c->folder < 0
                ? 0
-               : tree_cache_all_segments(c->folder, l, &c->files, first);
+               : tree_cache_all_segments(c->folder, l, &c->files, first, p);
 }
 
 int tree_cache_open_file(const struct tree_cache *c, uint32_t i)
@@ -178,13 +197,27 @@ int tree_cache_open_file(const struct tree_cache *c, uint32_t i)
     return fd;
 }
 
-void tree_cache_drop(struct tree_cache *c, uint32_t i)
+void tree_cache_bad(struct tree_cache *c, uint32_t i)
+{
+    atomic_store(&c->files.file[i].is_damaged, 1);
+    atomic_store(&c->damaged, 1);
+}
+
+void tree_cache_drop_bad(const struct tree_cache *c)
+{
+    for (size_t i = 0; i < c->files.n; i++)
+        if (atomic_load(&c->files.file[i].is_damaged))
+            tree_cache_drop(c, c->files.file[i].digest);
+}
+
+void tree_cache_drop(const struct tree_cache *c,
+                     const uint8_t digest[TREE_DIGEST])
 {
     char name[TREE_CACHE_NAME];
 
-    tree_cache_name(name, c->files.file[i].digest);
-    (void)unlinkat(c->folder, name, 0);
-    atomic_store(&c->damaged, 1);
+    tree_cache_name(name, digest);
+    if (c->folder >= 0)
+        (void)unlinkat(c->folder, name, 0);
 }
 
 /* --- bounds --------------------------------------------------------------- */
@@ -217,7 +250,10 @@ static void note_file(struct list *l, const char *folder, const char *name)
             (void)unlinkat(l->c->folder, f.name, 0);
         return;
     }
-    f.bytes = (uint64_t)st.st_blocks * 512;
+    if (!tree_cache_is_file(folder, name))
+        return; /* it is not ours */
+    f.bytes = (uint64_t)st.st_blocks * 512
+              + tree_cache_segments_took(l->c->folder, f.name);
     f.used = st.st_mtim;
     file = array_grow(l->file, &l->room, l->n + 1, sizeof *l->file, FILES_MAX);
     if (!file)

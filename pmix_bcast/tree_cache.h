@@ -46,12 +46,19 @@ uint64_t tree_cache_lacks(const struct tree_cache *c,
  * bytes were put into it, it is not. */
 void tree_cache_put(struct tree_cache *c, const struct tree_place *p);
 /* Add the segments of all its files, which are numbered from first on; and open one
- * of these: a descriptor, or -1; and remove one that is damaged.  0, or ENOMEM. */
+ * of these: a descriptor, or -1.  0, ENOMEM or ECANCELED. */
 int tree_cache_segments(struct tree_cache *c,
                         struct segment_list *l,
-                        uint32_t first);
+                        uint32_t first,
+                        struct tree_progress *p);
 int tree_cache_open_file(const struct tree_cache *c, uint32_t i);
-void tree_cache_drop(struct tree_cache *c, uint32_t i);
+/* One of these is damaged, though not in all of its segments; and all such go. */
+void tree_cache_bad(struct tree_cache *c, uint32_t i);
+void tree_cache_drop_bad(const struct tree_cache *c);
+/* A file that tree_cache_get() has not given, though it may be there, as some of its
+ * segments may be good: it goes. */
+void tree_cache_drop(const struct tree_cache *c,
+                     const uint8_t digest[TREE_DIGEST]);
 /* Remove what was not used for longest, until so many bytes more are no more than it
  * may have. */
 void tree_cache_trim(const struct tree_cache *c, uint64_t more);

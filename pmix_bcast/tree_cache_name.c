@@ -8,6 +8,7 @@
 #include <time.h>
 
 #define PART    "part-"
+#define DIGITS  16u
 #define STALE_S 3600
 
 void tree_cache_name(char name[TREE_CACHE_NAME],
@@ -21,6 +22,15 @@ void tree_cache_name(char name[TREE_CACHE_NAME],
     snprintf(name, TREE_CACHE_NAME, "%.2s/%s", hex, hex + 2);
 }
 
+int tree_cache_is_file(const char *folder, const char *name)
+{
+    struct file_digest d;
+    char hex[TREE_CACHE_NAME];
+
+    return snprintf(hex, sizeof hex, "%s%s", folder, name) < (int)sizeof hex
+           && file_digest_from_hex(&d, hex) == 0;
+}
+
 void tree_cache_part(char part[TREE_CACHE_NAME], const char *folder)
 {
     snprintf(part, TREE_CACHE_NAME, "%s/" PART "%08x%08x", folder,
@@ -29,7 +39,10 @@ void tree_cache_part(char part[TREE_CACHE_NAME], const char *folder)
 
 int tree_cache_is_part(const char *name)
 {
-    return strncmp(name, PART, strlen(PART)) == 0;
+    size_t len = strlen(PART);
+
+    return strncmp(name, PART, len) == 0 && strlen(name) == len + DIGITS
+           && strspn(name + len, "0123456789abcdef") == DIGITS;
 }
 
 int tree_cache_is_stale(const struct stat *part)

@@ -11,9 +11,11 @@
 
 #define TREE_CACHE_NAME 74u /* bytes, with the NUL */
 
-/* A file: by its digest. */
+/* A file: by its digest, in a folder that has its first two digits.  And is that
+ * what this is? */
 void tree_cache_name(char name[TREE_CACHE_NAME],
                      const uint8_t digest[TREE_DIGEST]);
+int tree_cache_is_file(const char *folder, const char *name);
 /* What becomes a file, in one of its folders; is it such a one; and did the agent
  * that made it leave it? */
 void tree_cache_part(char part[TREE_CACHE_NAME], const char *folder);

@@ -16,6 +16,13 @@
 
 #define FOLDER    "segments"
 #define FILES_MAX (1u << 20)
+#define BYTES     (8u + 4 + 4 + TREE_DIGEST) /* of a segment */
+#define BLOCK     4096u /* bytes; most file systems give a file whole ones */
+
+static void path_of_name(char path[TREE_CACHE_NAME], const char *name)
+{
+    snprintf(path, TREE_CACHE_NAME, FOLDER "/%.2s%.62s", name, name + 3);
+}
 
 static void path_of(char path[TREE_CACHE_NAME],
                     const uint8_t digest[TREE_DIGEST])
@@ -23,7 +30,23 @@ static void path_of(char path[TREE_CACHE_NAME],
     char name[TREE_CACHE_NAME];
 
     tree_cache_name(name, digest);
-    snprintf(path, TREE_CACHE_NAME, FOLDER "/%.2s%.62s", name, name + 3);
+    path_of_name(path, name);
+}
+
+uint64_t tree_cache_segments_take(uint32_t segments)
+{
+    return ((uint64_t)segments * BYTES + BLOCK - 1) / BLOCK * BLOCK;
+}
+
+uint64_t tree_cache_segments_took(int folder, const char *name)
+{
+    char path[TREE_CACHE_NAME];
+    struct stat st;
+
+    path_of_name(path, name);
+    return fstatat(folder, path, &st, AT_SYMLINK_NOFOLLOW) == 0
+               ? (uint64_t)st.st_blocks * 512
+               : 0;
 }
 
 /* --- writing -------------------------------------------------------------- */
@@ -49,6 +72,9 @@ void tree_cache_put_segments(int folder,
     char part[TREE_CACHE_NAME], path[TREE_CACHE_NAME];
     struct writer w = {0};
 
+    path_of(path, e->digest);
+    if (faccessat(folder, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+        return;
     for (uint32_t i = 0; i < e->segments; i++) {
         struct tree_segment s = tree_index_segment(t, entry, i);
 
@@ -58,7 +84,6 @@ void tree_cache_put_segments(int folder,
     }
     (void)mkdirat(folder, FOLDER, 0700);
     tree_cache_part(part, FOLDER);
-    path_of(path, e->digest);
     if (write_all(folder, part, &w) < 0
         || renameat(folder, part, folder, path) < 0)
         (void)unlinkat(folder, part, 0);
@@ -91,25 +116,27 @@ static int each_name(int folder,
     return result;
 }
 
-static int is_file_there(int folder, const char *hex)
+static int is_file_there(int folder, const struct file_digest *d)
 {
-    struct file_digest d;
     char name[TREE_CACHE_NAME];
 
-    if (file_digest_from_hex(&d, hex) < 0)
-        return 0;
-    tree_cache_name(name, d.byte);
+    tree_cache_name(name, d->byte);
     return faccessat(folder, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
+/* What is called otherwise is not ours. */
 static int sweep_one(void *folder, int at, const char *name)
 {
+    struct file_digest d;
     struct stat st;
+    int is_old = 0;
 
-    if (tree_cache_is_part(name)
-            ? fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) == 0
-                  && tree_cache_is_stale(&st)
-            : !is_file_there(*(const int *)folder, name))
+    if (tree_cache_is_part(name))
+        is_old = fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) == 0
+                 && tree_cache_is_stale(&st);
+    else if (file_digest_from_hex(&d, name) == 0)
+        is_old = !is_file_there(*(const int *)folder, &d);
+    if (is_old)
         (void)unlinkat(at, name, 0);
     return 0;
 }
@@ -122,17 +149,17 @@ void tree_cache_sweep_segments(int folder)
 /* --- reading -------------------------------------------------------------- */
 
 struct adding {
+    int folder;
     struct segment_list *l;
     struct tree_cached *files;
     uint32_t first;
+    struct tree_progress *progress;
 };
 
 /* Of the file that comes next; what cannot be read ends it. */
-static int add_segments(const struct adding *a, struct reader *r)
+static void add_segments(const struct adding *a, struct reader *r)
 {
-    int why = 0;
-
-    while (why == 0 && r->left > 0) {
+    while (r->left > 0) {
         struct tree_segment s;
         const uint8_t *digest;
         size_t len;
@@ -142,11 +169,10 @@ static int add_segments(const struct adding *a, struct reader *r)
         digest = read_blob(r, &len);
         if (r->bad || len != TREE_DIGEST || s.len == 0 || s.len > SEGMENT_MAX
             || s.offset > (uint64_t)INT64_MAX - s.len)
-            break;
+            return;
         memcpy(s.digest, digest, TREE_DIGEST);
-        why = segment_list_add(a->l, &s, a->first + (uint32_t)a->files->n);
+        segment_list_add(a->l, &s, a->first + (uint32_t)a->files->n);
     }
-    return why;
 }
 
 static int note_file(struct tree_cached *c, const struct file_digest *d)
@@ -157,7 +183,8 @@ static int note_file(struct tree_cached *c, const struct file_digest *d)
     if (!file)
         return ENOMEM;
     c->file = file;
-    memcpy(file[c->n++].digest, d->byte, TREE_DIGEST);
+    memcpy(file[c->n].digest, d->byte, TREE_DIGEST);
+    atomic_init(&file[c->n++].is_damaged, 0);
     return 0;
 }
 
@@ -165,7 +192,6 @@ static int add_file(const struct adding *a, int fd, const struct file_digest *d)
 {
     struct stat st;
     uint8_t *bytes;
-    int why = 0;
 
     if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)
         || st.st_size > (off_t)TREE_INDEX_MAX)
@@ -174,9 +200,9 @@ static int add_file(const struct adding *a, int fd, const struct file_digest *d)
     if (!bytes)
         return ENOMEM;
     if (file_read_at(fd, bytes, (size_t)st.st_size, 0) == 0)
-        why = add_segments(a, &(struct reader){bytes, (size_t)st.st_size, 0});
+        add_segments(a, &(struct reader){bytes, (size_t)st.st_size, 0});
     free(bytes);
-    return why ? why : note_file(a->files, d);
+    return note_file(a->files, d);
 }
 
 static int add_name(void *arg, int at, const char *name)
@@ -185,7 +211,11 @@ static int add_name(void *arg, int at, const char *name)
     struct file_digest d;
     int fd, why;
 
-    if (file_digest_from_hex(&d, name) < 0 || a->files->n == FILES_MAX)
+    (void)atomic_fetch_add(&a->progress->steps, 1);
+    if (atomic_load(&a->progress->cancel))
+        return ECANCELED;
+    if (file_digest_from_hex(&d, name) < 0 || a->files->n == FILES_MAX
+        || !is_file_there(a->folder, &d))
         return 0;
     fd = openat(at, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
@@ -198,7 +228,9 @@ static int add_name(void *arg, int at, const char *name)
 int tree_cache_all_segments(int folder,
                             struct segment_list *l,
                             struct tree_cached *files,
-                            uint32_t first)
+                            uint32_t first,
+                            struct tree_progress *p)
 {
-    return each_name(folder, add_name, &(struct adding){l, files, first});
+    return each_name(folder, add_name,
+                     &(struct adding){folder, l, files, first, p});
 }

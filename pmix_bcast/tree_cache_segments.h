@@ -10,24 +10,34 @@
 #define PMIX_BCAST_TREE_CACHE_SEGMENTS_H
 
 #include "pmix_bcast/segment_list.h"
+#include "pmix_bcast/tree_digest.h"
 
-struct tree_cached { /* files, all zero: none */
-    struct tree_cached_file {
-        uint8_t digest[TREE_DIGEST];
-    } * file; /* n, owned: free(3) */
+struct tree_cached_file {
+    uint8_t digest[TREE_DIGEST];
+    atomic_int is_damaged;
+};
+
+struct tree_cached {               /* files, all zero: none */
+    struct tree_cached_file *file; /* n, owned: free(3) */
     size_t n, room;
 };
 
-/* Note those of a file that the cache has.  If that fails, the file is of use as a
- * whole. */
+/* Note those of a file that the cache has, unless they are.  If that fails, the file
+ * is of use as a whole. */
 void tree_cache_put_segments(int folder,
                              const struct tree_index *t,
                              uint32_t entry);
-/* Add those of all its files, which are numbered from first on.  0, or ENOMEM. */
+/* How many bytes of disk that takes, for so many; and has taken for a file of the
+ * cache, called so. */
+uint64_t tree_cache_segments_take(uint32_t segments);
+uint64_t tree_cache_segments_took(int folder, const char *name);
+/* Add those of all its files, which are numbered from first on.  0, ENOMEM or
+ * ECANCELED. */
 int tree_cache_all_segments(int folder,
                             struct segment_list *l,
                             struct tree_cached *files,
-                            uint32_t first);
+                            uint32_t first,
+                            struct tree_progress *p);
 /* Remove those of files that are gone. */
 void tree_cache_sweep_segments(int folder);
 

@@ -38,11 +38,11 @@ int tree_copy_create(struct tree_copy **out,
 /* Make all folders and symlinks, what has no content, and what is here already.
  * ENOSPC if there is no room for the rest. */
 int tree_copy_prepare(struct tree_copy *t);
-/* Then: the files that are to come; no bits if nobody has asked for what is
- * here.  And which come: what other nodes lack is among them. */
+/* Then: the segments of files that are to come; no bits if nobody has asked for
+ * what is here.  And which come: what other nodes lack is among them. */
 const struct tree_want *tree_copy_lacks(const struct tree_copy *t);
 int tree_copy_select(struct tree_copy *t, const uint8_t *bits, size_t len);
-/* Of the content from at on: are all those bytes of files that were here? */
+/* Of the content from at on: are all those bytes of segments that were here? */
 int tree_copy_was_here(const struct tree_copy *t, uint64_t at, size_t len);
 /* How many bytes the content has. */
 uint64_t tree_copy_bytes(const struct tree_copy *t);

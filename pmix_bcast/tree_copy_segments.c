@@ -27,13 +27,13 @@ struct lack { /* a segment of a file that is to come */
 
 struct search {
     struct tree_copy *t;
-    uint8_t *here;     /* of each segment of the tree; the caller's */
-    uint32_t *large;   /* n_large entries, owned: files that are to come */
-    struct lack *lack; /* n_lacks, owned: their segments */
-    uint32_t n_large, n_lacks;
-    struct segment_list known; /* in files of the old tree, by entry, and behind
-                                  them those of the cache */
-    pthread_mutex_t lock;      /* of known */
+    uint8_t *here;              /* of each segment of the tree; the caller's */
+    struct lack *lack;          /* n, owned */
+    uint32_t n;                 /* of them */
+    struct segment_list wanted; /* the same, by content */
+    struct segment_list known;  /* of these: in files of the old tree, by entry,
+                                  and behind them in those of the cache */
+    pthread_mutex_t lock;       /* of known */
 };
 
 /* --- what is to come ------------------------------------------------------- */
@@ -43,73 +43,67 @@ static int is_due(const struct tree_copy *t, uint32_t entry)
     return t->left[entry] > 0 && t->index.entry[entry].cuts;
 }
 
+static void want(struct search *s, uint32_t entry, uint32_t i)
+{
+    struct tree_segment segment = tree_index_segment(&s->t->index, entry, i);
+
+    s->lack[s->n++] = (struct lack){entry, i};
+    segment_list_add(&s->wanted, &segment, 0);
+}
+
 static int find_lacks(struct search *s)
 {
-    const struct tree_copy *t = s->t;
-    uint32_t files = 0, segments = 0;
+    const struct tree_index *t = &s->t->index;
+    uint32_t n = 0;
 
-    for (uint32_t i = 0; i < t->index.n; i++) {
-        files += (uint32_t)is_due(t, i);
-        segments += is_due(t, i) ? t->index.entry[i].segments : 0;
-    }
-    s->large = calloc(files + 1u, sizeof *s->large);
-    s->lack = calloc(segments + 1u, sizeof *s->lack);
-    if (!s->large || !s->lack)
+    for (uint32_t i = 0; i < t->n; i++)
+        n += is_due(s->t, i) ? t->entry[i].segments : 0;
+    s->lack = calloc(n + 1u, sizeof *s->lack);
+    if (!s->lack)
         return ENOMEM;
-    for (uint32_t i = 0; i < t->index.n; i++) {
-        if (!is_due(t, i))
-            continue;
-        s->large[s->n_large++] = i;
-        for (uint32_t k = 0; k < t->index.entry[i].segments; k++)
-            s->lack[s->n_lacks++] = (struct lack){i, k};
-    }
+    for (uint32_t i = 0; i < t->n; i++)
+        for (uint32_t k = 0; is_due(s->t, i) && k < t->entry[i].segments; k++)
+            want(s, i, k);
+    segment_list_sort(&s->wanted);
+    s->known.only = &s->wanted;
     return 0;
 }
 
 /* --- what is here ---------------------------------------------------------- */
 
-static int know(struct search *s, const struct tree_cuts *cuts, uint32_t file)
+static void know(struct search *s, const struct tree_cuts *cuts, uint32_t file)
 {
-    int why = 0;
-
     (void)pthread_mutex_lock(&s->lock);
-    for (size_t i = 0; why == 0 && i < cuts->n; i++)
-        why = segment_list_add(&s->known, &cuts->segment[i], file);
+    for (size_t i = 0; i < cuts->n; i++)
+        segment_list_add(&s->known, &cuts->segment[i], file);
     (void)pthread_mutex_unlock(&s->lock);
-    return why;
 }
 
-/* It is read to its end, which is what its segments cost. */
-static int cut_old(struct tree_cuts *cuts, struct tree_copy *t, int fd)
+/* It is read to its end, or as far as that is possible. */
+static void cut_old(struct tree_cuts *cuts, struct tree_copy *t, int fd)
 {
     struct file_extents x = {.n = 0};
     struct stat st;
-    int why;
 
-    if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
-        return 0;
-    why = file_extents_find(&x, fd, (uint64_t)st.st_size);
-    if (why == 0)
-        why = tree_digest_cut(cuts, x.extent, x.n, fd, &t->progress);
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)
+        && file_extents_find(&x, fd, (uint64_t)st.st_size) == 0)
+        (void)tree_digest_cut(cuts, x.extent, x.n, fd, &t->progress);
     file_extents_clear(&x);
-    return why == ENODATA || why == EIO ? 0 : why; /* what was read is right */
 }
 
-static int know_old(void *arg, uint32_t i)
+static int know_old(void *arg, uint32_t entry)
 {
     struct search *s = arg;
     struct tree_cuts cuts = {.n = 0};
-    uint32_t entry = s->large[i];
-    int fd = tree_copy_open_old(s->t, entry), why;
+    int fd = is_due(s->t, entry) ? tree_copy_open_old(s->t, entry) : -1;
 
     if (fd < 0)
         return 0;
-    why = cut_old(&cuts, s->t, fd);
-    if (why == 0)
-        why = know(s, &cuts, entry);
+    cut_old(&cuts, s->t, fd);
+    know(s, &cuts, entry);
     free(cuts.segment);
     close(fd);
-    return why;
+    return atomic_load(&s->t->progress.cancel) ? ECANCELED : 0;
 }
 
 /* --- taking it ------------------------------------------------------------- */
@@ -121,35 +115,50 @@ static int open_known(const struct search *s, uint32_t file)
                : tree_cache_open_file(&s->t->cache, file - s->t->index.n);
 }
 
-static int is_it(const struct tree_segment *wanted, const uint8_t *bytes)
+/* 0; EBADMSG: these are other bytes; ENOMEM. */
+static int check(const struct tree_segment *wanted, const uint8_t *bytes)
 {
     struct file_digester *sum = file_digester_create();
-    struct file_digest d = {0};
+    struct file_digest d;
 
     if (!sum)
-        return 0;
+        return ENOMEM;
     file_digester_add(sum, bytes, wanted->len);
     d = file_digester_end(sum);
     file_digester_destroy(sum);
-    return memcmp(d.byte, wanted->digest, TREE_DIGEST) == 0;
+    return memcmp(d.byte, wanted->digest, TREE_DIGEST) == 0 ? 0 : EBADMSG;
 }
 
-/* 1: the bytes are here; 0: they are not, or not any more. */
-static int read_known(const struct search *s,
+/* 0, or an errno value: it is not there, or not any more. */
+static int read_from(struct search *s,
+                     const struct segment_place *p,
+                     uint8_t *bytes)
+{
+    int fd = open_known(s, p->file), why;
+
+    if (fd < 0)
+        return errno;
+    why = file_read_at(fd, bytes, p->segment.len, p->segment.offset);
+    close(fd);
+    if (why == 0)
+        why = check(&p->segment, bytes);
+    if ((why == EBADMSG || why == ENODATA) && p->file >= s->t->index.n)
+        tree_cache_bad(&s->t->cache, p->file - s->t->index.n);
+    return why;
+}
+
+/* 1: the bytes are here. */
+static int read_known(struct search *s,
                       const struct tree_segment *wanted,
                       uint8_t *bytes)
 {
-    const struct segment_place *p = segment_list_find(&s->known, wanted);
-    int fd = p ? open_known(s, p->file) : -1, is_here;
+    size_t n;
+    const struct segment_place *p = segment_list_find(&s->known, wanted, &n);
 
-    if (fd < 0)
-        return 0;
-    is_here = file_read_at(fd, bytes, wanted->len, p->segment.offset) == 0
-              && is_it(wanted, bytes);
-    close(fd);
-    if (!is_here && p->file >= s->t->index.n)
-        tree_cache_drop(&s->t->cache, p->file - s->t->index.n);
-    return is_here;
+    for (size_t i = 0; i < n; i++)
+        if (read_from(s, &p[i], bytes) == 0)
+            return 1;
+    return 0;
 }
 
 static int write_new(const struct search *s,
@@ -178,11 +187,13 @@ static int take_segment(void *arg, uint32_t n)
     struct tree_segment segment =
         tree_index_segment(&s->t->index, l->entry, l->i);
     uint8_t *bytes;
+    size_t known;
     int why = 0;
 
     if (atomic_load(&s->t->progress.cancel))
         return ECANCELED;
-    if (!segment_list_find(&s->known, &segment))
+    (void)segment_list_find(&s->known, &segment, &known);
+    if (known == 0)
         return 0;
     bytes = malloc(segment.len);
     if (!bytes)
@@ -215,17 +226,35 @@ static int end_file(struct tree_copy *t, uint32_t entry)
     return why;
 }
 
-static int count_left(void *arg, uint32_t i)
+static int count_left(void *arg, uint32_t entry)
 {
     struct search *s = arg;
     struct tree_copy *t = s->t;
-    uint32_t entry = s->large[i];
     const struct tree_entry *e = &t->index.entry[entry];
 
+    if (!is_due(t, entry))
+        return 0;
+    tree_cache_drop(&t->cache, e->digest);
     for (uint32_t k = 0; k < e->segments; k++)
         if (s->here[e->segment + k])
             t->left[entry] -= tree_index_segment(&t->index, entry, k).len;
+    (void)atomic_fetch_add(&t->progress.steps, 1);
     return t->left[entry] < e->data ? end_file(t, entry) : 0;
+}
+
+static int search(struct search *s)
+{
+    uint32_t entries = s->t->index.n;
+    int why = offload_each(entries, know_old, s);
+
+    if (why == 0)
+        why = tree_cache_segments(&s->t->cache, &s->known, entries,
+                                  &s->t->progress);
+    segment_list_sort(&s->known);
+    if (why == 0 && s->known.n > 0)
+        why = offload_each(s->n, take_segment, s);
+    tree_cache_drop_bad(&s->t->cache);
+    return why ? why : offload_each(entries, count_left, s);
 }
 
 int tree_copy_take_segments(struct tree_copy *t, uint8_t *here)
@@ -234,18 +263,11 @@ int tree_copy_take_segments(struct tree_copy *t, uint8_t *here)
     int why = find_lacks(&s);
 
     (void)pthread_mutex_init(&s.lock, NULL); /* cannot fail on Linux */
-    if (why == 0)
-        why = offload_each(s.n_large, know_old, &s);
-    if (why == 0 && s.n_large > 0)
-        why = tree_cache_segments(&t->cache, &s.known, t->index.n);
-    segment_list_sort(&s.known);
-    if (why == 0 && s.known.n > 0)
-        why = offload_each(s.n_lacks, take_segment, &s);
-    if (why == 0)
-        why = offload_each(s.n_large, count_left, &s);
+    if (why == 0 && s.n > 0)
+        why = search(&s);
     (void)pthread_mutex_destroy(&s.lock);
     segment_list_clear(&s.known);
-    free(s.large);
+    segment_list_clear(&s.wanted);
     free(s.lack);
     return why;
 }

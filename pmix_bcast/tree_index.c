@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pmix_bcast/tree_index.h"
 #include "pmix_bcast/array.h"
+#include "pmix_bcast/segmenter.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -298,7 +299,7 @@ static int split(struct tree_index *t,
 
         while (left > 0) {
             x.len = done < e->segments ? get_u32(e->cuts + done * CUT) : 0;
-            if (x.len == 0 || x.len > left)
+            if (x.len == 0 || x.len > left || x.len > SEGMENT_MAX)
                 return -1;
             x.segment = e->segment + done++;
             t->extent[t->n_extents++] = x;
@@ -467,7 +468,10 @@ const struct tree_extent *tree_index_extents(const struct tree_index *t,
         else
             high = middle;
     }
-    for (first = low; low < t->n_all && t->all[low].entry == entry;)
+    first = low;
+    if (t->entry[entry].cuts)
+        low += t->entry[entry].segments;
+    while (low < t->n_all && t->all[low].entry == entry)
         low++;
     *n = low - first;
     return t->all + first;

@@ -205,41 +205,47 @@ static int find_large(struct digests *d)
     return 0;
 }
 
+static int compare_entry(const void *a, const void *b)
+{
+    uint32_t x = ((const struct large *)a)->entry,
+             y = ((const struct large *)b)->entry;
+
+    return (x > y) - (x < y);
+}
+
+/* A large one is cut, and gets its own when the index has its segments. */
+static int digest_or_cut(struct digests *d, uint32_t entry, int fd)
+{
+    struct tree_index *t = &d->s->index;
+    const struct large key = {.entry = entry};
+    struct large *l = d->n_large > 0 ? bsearch(&key, d->large, d->n_large,
+                                               sizeof key, compare_entry)
+                                     : NULL;
+    const uint8_t *digest = t->entry[entry].digest;
+    const struct tree_extent *x;
+    size_t n;
+
+    if (!l)
+        return tree_digest_of(t->encoded + (digest - t->encoded), t, entry, fd,
+                              -1, &d->progress);
+    x = tree_index_extents(t, entry, &n);
+    return tree_digest_cut(&l->cuts, x, n, fd, &d->progress);
+}
+
 static int find_digest(void *arg, uint32_t entry)
 {
     struct digests *d = arg;
-    struct tree_index *t = &d->s->index;
-    const struct tree_entry *e = &t->entry[entry];
+    const struct tree_entry *e = &d->s->index.entry[entry];
     int fd, why;
 
-    if (e->kind != TREE_FILE || !e->digest || e->data == 0
-        || is_large(d, entry))
+    if (e->kind != TREE_FILE || !e->digest || e->data == 0)
         return 0;
     fd = open_file(d->s, entry);
-    why = fd < 0 ? errno
-                 : tree_digest_of(t->encoded + (e->digest - t->encoded), t,
-                                  entry, fd, -1, &d->progress);
+    why = fd < 0 ? errno : digest_or_cut(d, entry, fd);
     if (fd >= 0)
         close(fd);
     if (why)
         atomic_store(&d->failed, entry);
-    return why;
-}
-
-static int cut(void *arg, uint32_t i)
-{
-    struct digests *d = arg;
-    struct large *l = &d->large[i];
-    size_t n;
-    const struct tree_extent *x =
-        tree_index_extents(&d->s->index, l->entry, &n);
-    int fd = open_file(d->s, l->entry), why;
-
-    why = fd < 0 ? errno : tree_digest_cut(&l->cuts, x, n, fd, &d->progress);
-    if (fd >= 0)
-        close(fd);
-    if (why)
-        atomic_store(&d->failed, l->entry);
     return why;
 }
 
@@ -278,8 +284,6 @@ int tree_source_digest(struct tree_source *s, struct es_error *err)
 
     if (why == 0)
         why = offload_each(s->index.n, find_digest, &d);
-    if (why == 0)
-        why = offload_each(d.n_large, cut, &d);
     if (why)
         (void)fail_on(s, atomic_load(&d.failed), why, err);
     else if (add_segments(&d) != 0
