@@ -16,10 +16,10 @@
  * errors that are far off count for less.  The density is fitted in turn with
  * them.  Where pieces tell their CPU time, that says first what a start waits
  * and how fast nodes are (cost_cpu.h), and what pieces of units that nobody had
- * seen were off by counts as noise.  Else the noise is the median absolute
- * deviation of successive pieces of a node.  A node without a piece has the
- * speed that it was believed to have, or that of the others of its group (the
- * slots of a node).
+ * seen were off by counts as noise.  Else the noise is what successive pieces of
+ * a node differ by, of which far ones count for less, too.  A node without a piece
+ * has the speed that it was believed to have, or that of the others of its group
+ * (the slots of a node).
  *
  * Pure but for allocation in cost_create().
  */

@@ -15,6 +15,14 @@
 #define FIT_PIECES 4
 /* What was expected of the noise is as sure as so many pieces would make it. */
 #define NOISE_WEIGHT 4
+/* Of few differences one piece that hangs is half, so their median is no help: one
+ * that is off by more deviations counts as if it were off by these, and normal ones
+ * then have this part of their variance (Huber's proposal 2, Robust Estimation of a
+ * Location Parameter, Annals of Mathematical Statistics 35, 1964). */
+#define NOISE_FAR  1.5
+#define NOISE_NEAR 0.7785
+/* Enough for a noise that has grown tenfold. */
+#define NOISE_STEPS 20
 /* A model is no better than that. */
 #define NOISE_FLOOR 0.01
 
@@ -183,29 +191,34 @@ static int set_stride(struct cost *c)
     return pieces > 0;
 }
 
-/* Of what differs by these. */
-static double deviation(double difference[], size_t n)
-{
-    return 1.4826 / sqrt(2) * select_median(difference, n);
-}
-
 /* From what successive pieces of a node differ by: so neither its speed nor
- * what drifts slowly is in it.  Variance, and of how many. */
-static double variance_left(struct cost *c, double *of)
+ * what drifts slowly is in it.  The variance that each difference shows goes to
+ * scratch.  Returns how many. */
+static size_t variances_left(struct cost *c)
 {
     size_t n = 0;
-    double found;
 
     for (size_t i = 0; i < c->problem.nodes; i++) {
         const struct cost_node *node = &c->problem.node[i];
 
-        for (size_t k = 1; k < node->n && n < c->room; k++)
-            c->scratch[n++] = fabs(cost_off(c, i, &node->piece[k])
-                                   - cost_off(c, i, &node->piece[k - 1]));
+        for (size_t k = 1; k < node->n && n < c->room; k++) {
+            double difference = cost_off(c, i, &node->piece[k])
+                                - cost_off(c, i, &node->piece[k - 1]);
+
+            c->scratch[n++] = difference * difference / 2;
+        }
     }
-    *of = (double)n;
-    found = n > 0 ? deviation(c->scratch, n) : 0;
-    return found * found;
+    return n;
+}
+
+/* Their mean, if none counts that is far above what it is taken for. */
+static double variance_left(const struct cost *c, size_t n, double taken_for)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < n; i++)
+        sum += fmin(c->scratch[i], NOISE_FAR * NOISE_FAR * taken_for);
+    return n > 0 ? sum / (double)n / NOISE_NEAR : 0;
 }
 
 /* From what pieces were off by when they came, where CPU time tells what the node
@@ -233,15 +246,24 @@ static double variance_told(const struct cost *c, double *of)
     return *of > 0 ? SURPRISE * SURPRISE * sum / *of : 0;
 }
 
+/* The variance that is what it was taken for.  There is but one: what counts grows
+ * with it, and ever less. */
 static void fit_noise(struct cost *c)
 {
-    double left_of, told_of, before = c->noise_before * c->noise_before;
-    double left = variance_left(c, &left_of), told = variance_told(c, &told_of);
-    double n = fmax(left_of, told_of);
-    double found =
-        (NOISE_WEIGHT * before + n * fmax(left, told)) / (NOISE_WEIGHT + n);
+    size_t left = variances_left(c);
+    double told_of, told = variance_told(c, &told_of);
+    double before = c->noise_before * c->noise_before;
+    double n = fmax((double)left, told_of);
+    double variance = before, moved = (double)INFINITY;
 
-    c->noise = fmin(fmax(sqrt(found), NOISE_LEAST), NOISE_MOST);
+    for (int i = 0; i < NOISE_STEPS && moved > COST_AT_REST; i++) {
+        double found = fmax(variance_left(c, left, variance), told);
+        double next = (NOISE_WEIGHT * before + n * found) / (NOISE_WEIGHT + n);
+
+        moved = fabs(next - variance) / variance;
+        variance = next;
+    }
+    c->noise = fmin(fmax(sqrt(variance), NOISE_LEAST), NOISE_MOST);
 }
 
 /* --- the density ---------------------------------------------------------- */

@@ -1,0 +1,110 @@
+#include "policy/cost.h"
+#include "policy/random.h"
+#include "tap.h"
+
+#define NODES 4
+#define SEEDS 40
+
+static const double speeds[NODES] = {1.6, 1.2, 0.8, 0.4};
+static const struct cost_terms usual = {.wait = 0.3, .each = 0.02};
+
+/* What a run is like: its noise, whether all nodes have two pieces or every other
+ * one, and by how much longer one takes: that of a node, its first or its second. */
+struct world {
+    double noise, longer;
+    int have_two, piece, with_cpu;
+    size_t node;
+    struct rng random;
+};
+
+static void add(struct cost *c, struct world *w, size_t node, int piece)
+{
+    double units = 100 * speeds[node] * (piece ? 0.6 : 1);
+    double own = usual.each * units / speeds[node];
+    double seconds =
+        usual.wait + own * exp(w->noise * random_normal(&w->random));
+
+    if (w->longer > 0 && node == w->node && piece == w->piece)
+        seconds *= w->longer;
+    cost_add(c, node, &(struct cost_part){.units = units},
+             &(struct cost_run){.seconds = seconds,
+                                .cpu = w->with_cpu ? usual.each * units : 0});
+}
+
+/* A run of few pieces of a command that is known. */
+static struct cost *run(struct world *w, double noise_before)
+{
+    struct cost *c = cost_create(NODES, NULL);
+
+    if (!c)
+        bail("no memory");
+    cost_expect_speeds(c, speeds);
+    cost_expect(c, &usual, noise_before);
+    for (size_t i = 0; i < NODES; i++)
+        add(c, w, i, 0);
+    cost_fit(c);
+    for (size_t i = 0; i < NODES; i += w->have_two ? 1 : 2)
+        add(c, w, i, 1);
+    cost_fit(c);
+    return c;
+}
+
+/* The noise that a run of such a world ends with, in the mean and at most. */
+static double noise_after(struct world *w, double before, double *most)
+{
+    double sum = 0;
+
+    *most = 0;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct cost *c;
+
+        random_init(&w->random, GENERATOR_LCG32, seed);
+        c = run(w, before);
+        sum += cost_noise(c) / SEEDS;
+        *most = fmax(*most, cost_noise(c));
+        cost_destroy(c);
+    }
+    return sum;
+}
+
+/* One piece of six hangs: the next run would cut all of them finer. */
+static void test_hang(size_t node, int piece, int with_cpu)
+{
+    struct world w = {.noise = 0.03,
+                      .longer = 6,
+                      .node = node,
+                      .piece = piece,
+                      .with_cpu = with_cpu};
+    double most, after = noise_after(&w, 0.03, &most);
+
+    ok(after < (with_cpu ? 0.11 : 0.05) && most < 0.13,
+       "piece %d of node %zu hangs%s: a noise of 0.03 is %.3f, at most %.3f",
+       piece, node, with_cpu ? " (CPU time)" : "", after, most);
+}
+
+/* All are as noisy from now on. */
+static void test_noise(double before, double noise)
+{
+    struct world w = {.noise = noise, .have_two = 1};
+    double most, after = noise_after(&w, before, &most);
+
+    after = noise_after(&w, after, &most);
+    ok(after > 0.45 * noise && after < 2 * noise,
+       "two runs tell about half of a noise of %g after %g: %.3f", noise,
+       before, after);
+}
+
+int main(void)
+{
+    for (size_t node = 0; node < NODES; node++)
+        for (int with_cpu = 0; with_cpu < 2; with_cpu++) {
+            test_hang(node, 0, with_cpu);
+            if (node % 2 == 0)
+                test_hang(node, 1, with_cpu);
+        }
+    test_noise(0.03, 0.1);
+    test_noise(0.03, 0.2);
+    test_noise(0.1, 0.03);
+    test_noise(0.3, 0.1);
+    return done();
+}
