@@ -105,6 +105,9 @@ double cost_work(const struct cost *c, const struct cost_part *part);
 double cost_work_deviation(const struct cost *c, const struct cost_part *part);
 /* Learn from what was added.  O(nodes), whatever was added. */
 void cost_fit(struct cost *c);
+/* The run is over.  That a node is slow by its last piece alone was worth believing
+ * while it might have had more; the next run is better off without.  O(nodes). */
+void cost_settle(struct cost *c);
 
 /* The work of the largest piece that is remembered of a node; 0: of none.  O(1). */
 double cost_largest(const struct cost *c, size_t node);

@@ -97,6 +97,7 @@ int cost_nodes_changed(struct cost *c)
             continue;
         changed = 1;
         n->is_trusted = 1;
+        n->is_doubted = off < 2;
         if (off < 2)
             continue;
         n->believed =
@@ -105,6 +106,22 @@ int cost_nodes_changed(struct cost *c)
         keep_last(n, off);
     }
     return changed;
+}
+
+int cost_drop_doubted(struct cost *c)
+{
+    int are = 0;
+
+    for (size_t i = 0; i < c->problem.nodes; i++) {
+        struct cost_node *n = &c->problem.node[i];
+
+        if (!n->is_doubted)
+            continue;
+        cost_drop(n, n->n - 1, 1);
+        n->is_trusted = n->is_doubted = 0;
+        are = 1;
+    }
+    return are;
 }
 
 /* How far the last pieces of the nodes are off, as a rule; 0 if that is no
@@ -159,7 +176,7 @@ int cost_all_changed(struct cost *c)
     for (size_t i = 0; i < p->nodes; i++) {
         p->node[i].believed = cost_speed_now(c, i);
         p->node[i].loose = c->noise;
-        p->node[i].is_trusted = 0;
+        p->node[i].is_trusted = p->node[i].is_doubted = 0;
     }
     c->expected.n = 0;
     memset(c->now.group, 0, p->groups * sizeof *c->now.group);

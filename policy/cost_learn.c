@@ -59,6 +59,7 @@ static void drop_old(struct cost *c, struct cost_node *n)
     if (n->n == 0 || c->added - n->piece[n->n - 1].all <= most)
         return;
     n->n = 0;
+    n->is_trusted = n->is_doubted = 0;
     n->believed = n->told;
     n->loose = n->told_loose;
 }
@@ -523,4 +524,10 @@ void cost_fit(struct cost *c)
         return;
     memcpy(c->problem.believed, c->now.term, sizeof c->problem.believed);
     c->problem.loose = FIT_LOOSE;
+}
+
+void cost_settle(struct cost *c)
+{
+    if (cost_drop_doubted(c))
+        cost_fit(c);
 }

@@ -406,7 +406,7 @@ void cost_add(struct cost *c,
     p.expected = c->is_known ? cost_predict_now(c, node, p.work) : 0;
     p.own = n->added++;
     p.all = c->added++;
-    n->is_trusted = 0;
+    n->is_trusted = n->is_doubted = 0;
     n->piece[n->n++] = p;
 }
 

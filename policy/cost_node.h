@@ -34,6 +34,7 @@ struct cost_node {
     double believed;   /* speed, before any piece */
     double loose;      /* how far ln(speed) may be from that */
     int is_trusted;    /* its last piece counts, however far off */
+    int is_doubted;    /* that alone says that it is slow now */
     /* its rows of the normal equations */
     double row[COST_TERMS + 1], diagonal, right;
 };

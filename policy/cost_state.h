@@ -92,5 +92,7 @@ void cost_drop(struct cost_node *node, size_t from, size_t n);
  * is to be fitted anew.  All: with nothing known to start from. */
 int cost_nodes_changed(struct cost *c);
 int cost_all_changed(struct cost *c);
+/* Forget each piece that alone says that its node is slow.  Were there any? */
+int cost_drop_doubted(struct cost *c);
 
 #endif

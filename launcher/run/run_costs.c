@@ -107,17 +107,19 @@ void run_costs_expect_again(struct run *r)
 
 static void keep(const struct run *r, size_t type)
 {
-    const struct cost *cost = distribution_cost_of(r->distribution, type);
+    struct cost *cost = distribution_cost_of(r->distribution, type);
     const struct cost_record *before = &r->type[type].before;
-    struct cost_record record = {.terms = cost_terms(cost),
-                                 .noise = cost_noise(cost),
-                                 .speed = mean_speed(r),
-                                 .scaling = cost_scaling(cost),
-                                 .profile = cost_profile(cost)};
+    struct cost_record record;
     struct cost_key key;
 
     if (cost_pieces(cost) < PIECES_LEAST)
         return;
+    cost_settle(cost);
+    record = (struct cost_record){.terms = cost_terms(cost),
+                                  .noise = cost_noise(cost),
+                                  .speed = mean_speed(r),
+                                  .scaling = cost_scaling(cost),
+                                  .profile = cost_profile(cost)};
     name_told(record.by, r, type);
     if (!(record.scaling.exponent > 0)) { /* it says nothing of that */
         record.scaling = before->scaling;

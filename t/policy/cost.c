@@ -522,6 +522,8 @@ static void test_anything(void)
                     c, &(struct cost_scaling){any(&r), any(&r), any(&r)});
             if (random_below(&r, 3) == 0)
                 cost_fit(c);
+            if (random_below(&r, 20) == 0)
+                cost_settle(c);
             scaling = cost_scaling(c);
             sound &= is_sound(c, nodes)
                      && (scaling.exponent == 0 || cost_scaling_holds(&scaling));

@@ -94,6 +94,106 @@ static void test_noise(double before, double noise)
        before, after);
 }
 
+/* The last piece of a node hangs, and no other is to come that says whether the node
+ * is slow now. */
+static void test_settle(size_t node, int with_cpu)
+{
+    struct world w = {.noise = 0.02,
+                      .longer = 6,
+                      .node = node,
+                      .piece = 1,
+                      .with_cpu = with_cpu};
+    struct cost *c;
+    double slow;
+
+    random_init(&w.random, GENERATOR_LCG32, 17);
+    c = run(&w, 0.03);
+    slow = cost_speed(c, node) / cost_speed(c, 1);
+    ok(slow < 0.7 * speeds[node] / speeds[1],
+       "node %zu may be slow from its last piece on", node);
+    cost_settle(c);
+    is_near(cost_speed(c, node) / cost_speed(c, 1), speeds[node] / speeds[1],
+            0.06 * speeds[node], "at the end that is not believed");
+    is_near(cost_terms(c).wait, usual.wait, 0.06, "it waits as before");
+    is_near(cost_terms(c).burn, usual.burn, 0.03, "its start is no more work");
+    is_near(cost_terms(c).each, usual.each, 0.0016, "nor is a unit");
+    ok(cost_noise(c) < 0.045, "nor is it noisy: %.3f", cost_noise(c));
+    cost_destroy(c);
+}
+
+/* A node that all its pieces say is slow is believed to be. */
+static void test_settle_slow(void)
+{
+    struct world w = {.noise = 0.02, .have_two = 1};
+    double before, ratio = speeds[2] / speeds[1];
+    struct cost *c;
+
+    random_init(&w.random, GENERATOR_LCG32, 19);
+    c = cost_create(NODES, NULL);
+    cost_expect_speeds(c, speeds);
+    cost_expect(c, &usual, 0.03);
+    w.longer = 3;
+    w.node = 2;
+    for (int piece = 0; piece < 2; piece++) {
+        w.piece = piece;
+        for (size_t i = 0; i < NODES; i++)
+            add(c, &w, i, piece);
+        cost_fit(c);
+    }
+    before = cost_speed(c, 2) / cost_speed(c, 1);
+    cost_settle(c);
+    is_near(cost_speed(c, 2) / cost_speed(c, 1), before, 0,
+            "a node that two pieces say is slow stays so");
+    ok(before < ratio / 2, "and is: %.2f of %.2f", before, ratio);
+    cost_destroy(c);
+}
+
+/* Units are dearer on all nodes from their last pieces on. */
+static void test_settle_all(void)
+{
+    struct world w = {.noise = 0.02, .have_two = 1};
+    struct cost *c;
+
+    random_init(&w.random, GENERATOR_LCG32, 23);
+    c = cost_create(NODES, NULL);
+    cost_expect_speeds(c, speeds);
+    cost_expect(c, &usual, 0.03);
+    for (size_t i = 0; i < NODES; i++)
+        add(c, &w, i, 0);
+    cost_fit(c);
+    w.longer = 3;
+    w.piece = 1;
+    for (size_t i = 0; i < NODES; i++) {
+        w.node = i;
+        add(c, &w, i, 1);
+    }
+    cost_fit(c);
+    cost_settle(c);
+    is_near(cost_seconds(c, 1, 60), 3 * (usual.wait + 60 * usual.each / 1.2),
+            0.3, "what all nodes say is believed");
+    cost_destroy(c);
+}
+
+/* The node with that piece has had none for so long that it is as it was told. */
+static void test_settle_old(void)
+{
+    struct world w = {
+        .noise = 0.02, .have_two = 1, .longer = 6, .node = 0, .piece = 1};
+    struct cost *c;
+
+    random_init(&w.random, GENERATOR_LCG32, 29);
+    c = run(&w, 0.03);
+    for (int k = 0; k < 100 * NODES; k++) {
+        add(c, &w, 1 + (size_t)k % (NODES - 1), k % 2);
+        cost_fit(c);
+    }
+    cost_settle(c);
+    is_near(cost_speed(c, 0) / cost_speed(c, 1), speeds[0] / speeds[1], 0.1,
+            "what is forgotten is not doubted");
+    is_near(cost_terms(c).each, usual.each, 0.0016, "a unit is as it was");
+    cost_destroy(c);
+}
+
 int main(void)
 {
     for (size_t node = 0; node < NODES; node++)
@@ -106,5 +206,12 @@ int main(void)
     test_noise(0.03, 0.2);
     test_noise(0.1, 0.03);
     test_noise(0.3, 0.1);
+    for (int with_cpu = 0; with_cpu < 2; with_cpu++) {
+        test_settle(0, with_cpu);
+        test_settle(2, with_cpu);
+    }
+    test_settle_slow();
+    test_settle_all();
+    test_settle_old();
     return done();
 }
