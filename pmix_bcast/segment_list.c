@@ -5,6 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+static int compare_content(const struct tree_segment *a,
+                           const struct tree_segment *b)
+{
+    if (a->len != b->len)
+        return a->len < b->len ? -1 : 1;
+    return memcmp(a->digest, b->digest, sizeof a->digest);
+}
+
 void segment_list_add(struct segment_list *l,
                       const struct tree_segment *s,
                       uint32_t file)
@@ -12,6 +20,9 @@ void segment_list_add(struct segment_list *l,
     struct segment_place *place;
     size_t n = 1;
 
+    if (l->n > 0 && l->place[l->n - 1].file == file
+        && compare_content(&l->place[l->n - 1].segment, s) == 0)
+        return; /* zeros, as a rule, which may go on for long */
     if (l->only)
         (void)segment_list_find(l->only, s, &n);
     place = n > 0 ? array_grow(l->place, &l->room, l->n + 1, sizeof *place,
@@ -21,14 +32,6 @@ void segment_list_add(struct segment_list *l,
         return;
     l->place = place;
     place[l->n++] = (struct segment_place){*s, file};
-}
-
-static int compare_content(const struct tree_segment *a,
-                           const struct tree_segment *b)
-{
-    if (a->len != b->len)
-        return a->len < b->len ? -1 : 1;
-    return memcmp(a->digest, b->digest, sizeof a->digest);
 }
 
 static int compare(const void *a, const void *b)
@@ -43,7 +46,7 @@ void segment_list_sort(struct segment_list *l)
         qsort(l->place, l->n, sizeof *l->place, compare);
 }
 
-/* How many are before it, or, with itself, not behind it. */
+/* How many are before it; with itself: or equal. */
 static size_t count(const struct segment_list *l,
                     const struct tree_segment *s,
                     int itself)

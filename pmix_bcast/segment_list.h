@@ -19,13 +19,14 @@ struct segment_list {            /* all zero: empty */
     const struct segment_list *only; /* nothing else is added; NULL: all is */
 };
 
-/* What there is no memory for, or is more than a tree may have, is left out. */
+/* What there is no memory for, or is more than a tree may have, is left out; and of
+ * what follows in one file and has the same content, all but the first. */
 void segment_list_add(struct segment_list *l,
                       const struct tree_segment *s,
                       uint32_t file);
 /* When all are in it. */
 void segment_list_sort(struct segment_list *l);
-/* Those with the same content, *n of them. */
+/* Of a sorted list, those with the same content, *n of them; NULL: there are none. */
 const struct segment_place *segment_list_find(const struct segment_list *l,
                                               const struct tree_segment *s,
                                               size_t *n);

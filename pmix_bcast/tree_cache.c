@@ -3,6 +3,7 @@
 #include "pmix_bcast/array.h"
 #include "pmix_bcast/file_digest.h"
 #include "pmix_bcast/own_folder.h"
+#include "pmix_bcast/segmenter.h"
 #include "pmix_bcast/tree_cache_name.h"
 
 #include <dirent.h>
@@ -71,11 +72,12 @@ void tree_cache_close(struct tree_cache *c)
 
 /* --- one file ------------------------------------------------------------- */
 
-/* Of a file in segments some may be good: tree_cache_drop(). */
 static void tell_damaged(struct tree_cache *c,
+                         int *fd,
                          const struct tree_place *p,
                          const char *name)
 {
+    *fd = TREE_CACHE_DAMAGED;
     atomic_store(&c->damaged, 1);
     if (!p->index->entry[p->entry].cuts)
         (void)unlinkat(c->folder, name, 0);
@@ -105,7 +107,7 @@ int tree_cache_get(struct tree_cache *c, int *fd, const struct tree_place *p)
         return 0;
     why = tree_same_make(fd, p, cached);
     if (why == 0 && *fd < 0)
-        tell_damaged(c, p, name);
+        tell_damaged(c, fd, p, name);
     else if (why == 0)
         tell_used(c, p, cached);
     close(cached);
@@ -136,11 +138,17 @@ static void put_it(struct tree_cache *c,
         tree_cache_put_segments(c->folder, p->index, p->entry);
 }
 
+static uint64_t in_blocks(uint64_t bytes)
+{
+    return (bytes + BLOCK - 1) / BLOCK * BLOCK;
+}
+
 uint64_t tree_cache_lacks(const struct tree_cache *c,
                           const struct tree_entry *e)
 {
-    uint64_t bytes = (e->data + BLOCK - 1) / BLOCK * BLOCK
-                     + (e->cuts ? tree_cache_segments_take(e->segments) : 0);
+    uint64_t bytes =
+        in_blocks(e->data)
+        + in_blocks(e->cuts ? tree_cache_segments_need(e->segments) : 0);
     char name[TREE_CACHE_NAME];
 
     if (c->folder < 0 || e->kind != TREE_FILE || !e->digest || e->data == 0
@@ -197,7 +205,7 @@ int tree_cache_open_file(const struct tree_cache *c, uint32_t i)
     return fd;
 }
 
-void tree_cache_bad(struct tree_cache *c, uint32_t i)
+void tree_cache_mark_bad(struct tree_cache *c, uint32_t i)
 {
     atomic_store(&c->files.file[i].is_damaged, 1);
     atomic_store(&c->damaged, 1);
@@ -252,8 +260,9 @@ static void note_file(struct list *l, const char *folder, const char *name)
     }
     if (!tree_cache_is_file(folder, name))
         return; /* it is not ours */
-    f.bytes = (uint64_t)st.st_blocks * 512
-              + tree_cache_segments_took(l->c->folder, f.name);
+    f.bytes = (uint64_t)st.st_blocks * 512;
+    if (st.st_size > (off_t)SEGMENT_MAX)
+        f.bytes += tree_cache_segments_used(l->c->folder, f.name);
     f.used = st.st_mtim;
     file = array_grow(l->file, &l->room, l->n + 1, sizeof *l->file, FILES_MAX);
     if (!file)

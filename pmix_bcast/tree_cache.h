@@ -37,7 +37,11 @@ void tree_cache_open(struct tree_cache *c,
                      uint64_t bytes,
                      char *note,
                      size_t size);
-/* As tree_same_make(), from what is there for the entry's digest. */
+#define TREE_CACHE_DAMAGED (-2)
+
+/* As tree_same_make(), from what is there for the entry's digest.  Or *fd is
+ * TREE_CACHE_DAMAGED: what is there is another file.  It is removed; but not one in
+ * segments, of which some may be good, before tree_cache_drop(). */
 int tree_cache_get(struct tree_cache *c, int *fd, const struct tree_place *p);
 /* The bytes of disk that an entry would take; 0: it is there, or is not for a cache. */
 uint64_t tree_cache_lacks(const struct tree_cache *c,
@@ -46,17 +50,16 @@ uint64_t tree_cache_lacks(const struct tree_cache *c,
  * bytes were put into it, it is not. */
 void tree_cache_put(struct tree_cache *c, const struct tree_place *p);
 /* Add the segments of all its files, which are numbered from first on; and open one
- * of these: a descriptor, or -1.  0, ENOMEM or ECANCELED. */
+ * of these: a descriptor, or -1.  0, or ECANCELED. */
 int tree_cache_segments(struct tree_cache *c,
                         struct segment_list *l,
                         uint32_t first,
                         struct tree_progress *p);
 int tree_cache_open_file(const struct tree_cache *c, uint32_t i);
-/* One of these is damaged, though not in all of its segments; and all such go. */
-void tree_cache_bad(struct tree_cache *c, uint32_t i);
+/* One of these is damaged, in some segment; and all such go. */
+void tree_cache_mark_bad(struct tree_cache *c, uint32_t i);
 void tree_cache_drop_bad(const struct tree_cache *c);
-/* A file that tree_cache_get() has not given, though it may be there, as some of its
- * segments may be good: it goes. */
+/* A damaged file goes. */
 void tree_cache_drop(const struct tree_cache *c,
                      const uint8_t digest[TREE_DIGEST]);
 /* Remove what was not used for longest, until so many bytes more are no more than it

@@ -17,7 +17,6 @@
 #define FOLDER    "segments"
 #define FILES_MAX (1u << 20)
 #define BYTES     (8u + 4 + 4 + TREE_DIGEST) /* of a segment */
-#define BLOCK     4096u /* bytes; most file systems give a file whole ones */
 
 static void path_of_name(char path[TREE_CACHE_NAME], const char *name)
 {
@@ -33,12 +32,12 @@ static void path_of(char path[TREE_CACHE_NAME],
     path_of_name(path, name);
 }
 
-uint64_t tree_cache_segments_take(uint32_t segments)
+uint64_t tree_cache_segments_need(uint32_t segments)
 {
-    return ((uint64_t)segments * BYTES + BLOCK - 1) / BLOCK * BLOCK;
+    return (uint64_t)segments * BYTES;
 }
 
-uint64_t tree_cache_segments_took(int folder, const char *name)
+uint64_t tree_cache_segments_used(int folder, const char *name)
 {
     char path[TREE_CACHE_NAME];
     struct stat st;
@@ -71,9 +70,11 @@ void tree_cache_put_segments(int folder,
     const struct tree_entry *e = &t->entry[entry];
     char part[TREE_CACHE_NAME], path[TREE_CACHE_NAME];
     struct writer w = {0};
+    struct stat st;
 
     path_of(path, e->digest);
-    if (faccessat(folder, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+    if (fstatat(folder, path, &st, AT_SYMLINK_NOFOLLOW) == 0
+        && (uint64_t)st.st_size == tree_cache_segments_need(e->segments))
         return;
     for (uint32_t i = 0; i < e->segments; i++) {
         struct tree_segment s = tree_index_segment(t, entry, i);
@@ -156,7 +157,7 @@ struct adding {
     struct tree_progress *progress;
 };
 
-/* Of the file that comes next; what cannot be read ends it. */
+/* Of the last file; what cannot be read ends it. */
 static void add_segments(const struct adding *a, struct reader *r)
 {
     while (r->left > 0) {
@@ -171,58 +172,57 @@ static void add_segments(const struct adding *a, struct reader *r)
             || s.offset > (uint64_t)INT64_MAX - s.len)
             return;
         memcpy(s.digest, digest, TREE_DIGEST);
-        segment_list_add(a->l, &s, a->first + (uint32_t)a->files->n);
+        segment_list_add(a->l, &s, a->first + (uint32_t)a->files->n - 1);
     }
 }
 
-static int note_file(struct tree_cached *c, const struct file_digest *d)
+static int add_digest(struct tree_cached *c, const struct file_digest *d)
 {
     struct tree_cached_file *file =
         array_grow(c->file, &c->room, c->n + 1, sizeof *file, FILES_MAX);
 
     if (!file)
-        return ENOMEM;
+        return -1;
     c->file = file;
     memcpy(file[c->n].digest, d->byte, TREE_DIGEST);
     atomic_init(&file[c->n++].is_damaged, 0);
     return 0;
 }
 
-static int add_file(const struct adding *a, int fd, const struct file_digest *d)
+static void add_file(const struct adding *a,
+                     int fd,
+                     const struct file_digest *d)
 {
     struct stat st;
     uint8_t *bytes;
 
     if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)
         || st.st_size > (off_t)TREE_INDEX_MAX)
-        return 0;
+        return;
     bytes = malloc((size_t)st.st_size + 1);
-    if (!bytes)
-        return ENOMEM;
-    if (file_read_at(fd, bytes, (size_t)st.st_size, 0) == 0)
+    if (bytes && file_read_at(fd, bytes, (size_t)st.st_size, 0) == 0
+        && add_digest(a->files, d) == 0)
         add_segments(a, &(struct reader){bytes, (size_t)st.st_size, 0});
     free(bytes);
-    return note_file(a->files, d);
 }
 
 static int add_name(void *arg, int at, const char *name)
 {
     const struct adding *a = arg;
     struct file_digest d;
-    int fd, why;
+    int fd;
 
     (void)atomic_fetch_add(&a->progress->steps, 1);
     if (atomic_load(&a->progress->cancel))
         return ECANCELED;
-    if (file_digest_from_hex(&d, name) < 0 || a->files->n == FILES_MAX
-        || !is_file_there(a->folder, &d))
+    if (file_digest_from_hex(&d, name) < 0 || !is_file_there(a->folder, &d))
         return 0;
     fd = openat(at, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
         return 0;
-    why = add_file(a, fd, &d);
+    add_file(a, fd, &d);
     close(fd);
-    return why;
+    return 0;
 }
 
 int tree_cache_all_segments(int folder,

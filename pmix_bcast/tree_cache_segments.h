@@ -27,12 +27,12 @@ struct tree_cached {               /* files, all zero: none */
 void tree_cache_put_segments(int folder,
                              const struct tree_index *t,
                              uint32_t entry);
-/* How many bytes of disk that takes, for so many; and has taken for a file of the
- * cache, called so. */
-uint64_t tree_cache_segments_take(uint32_t segments);
-uint64_t tree_cache_segments_took(int folder, const char *name);
-/* Add those of all its files, which are numbered from first on.  0, ENOMEM or
- * ECANCELED. */
+/* How many bytes the note of so many needs; and how many of the disk that of a file
+ * of the cache, called so, has. */
+uint64_t tree_cache_segments_need(uint32_t segments);
+uint64_t tree_cache_segments_used(int folder, const char *name);
+/* Add those of all its files, which are numbered from first on; but not what there
+ * is no memory for.  0, or ECANCELED. */
 int tree_cache_all_segments(int folder,
                             struct segment_list *l,
                             struct tree_cached *files,

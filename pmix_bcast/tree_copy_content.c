@@ -210,7 +210,8 @@ int tree_copy_create(struct tree_copy **out,
         why = init(t, setup);
     if (why == 0) {
         t->left = calloc(t->index.n, sizeof *t->left);
-        why = t->left ? 0 : ENOMEM;
+        t->bad = calloc(t->index.n, 1);
+        why = t->left && t->bad ? 0 : ENOMEM;
     }
     if (why)
         tree_copy_destroy(t);
@@ -376,7 +377,7 @@ const char *tree_copy_note(struct tree_copy *t)
                  strerror(full));
     else if (atomic_load(&t->cache.damaged))
         snprintf(t->note, sizeof t->note,
-                 "what was damaged in the cache came again");
+                 "what was damaged in the cache was removed");
     return t->note;
 }
 
@@ -398,5 +399,6 @@ void tree_copy_destroy(struct tree_copy *t)
     free(t->cache_path);
     free(t->destination);
     free(t->left);
+    free(t->bad);
     free(t);
 }

@@ -21,7 +21,10 @@ static int find_same(struct tree_copy *t, int *fd, const struct tree_place *p)
         why = tree_same_make(fd, p, old);
         close(old);
     }
-    return why == 0 && *fd < 0 ? tree_cache_get(&t->cache, fd, p) : why;
+    if (why == 0 && *fd < 0)
+        why = tree_cache_get(&t->cache, fd, p);
+    t->bad[p->entry] = *fd == TREE_CACHE_DAMAGED;
+    return why;
 }
 
 static int place_of(struct tree_copy *t,

@@ -31,8 +31,9 @@ struct search {
     struct lack *lack;          /* n, owned */
     uint32_t n;                 /* of them */
     struct segment_list wanted; /* the same, by content */
-    struct segment_list known;  /* of these: in files of the old tree, by entry,
-                                  and behind them in those of the cache */
+    struct segment_list known;  /* of these, what is here.  file: the entry in
+                                  whose place it is in the old tree, or behind
+                                  these the number of the cache's file */
     pthread_mutex_t lock;       /* of known */
 };
 
@@ -137,26 +138,26 @@ static int read_from(struct search *s,
     int fd = open_known(s, p->file), why;
 
     if (fd < 0)
-        return errno;
+        return ENOENT;
     why = file_read_at(fd, bytes, p->segment.len, p->segment.offset);
     close(fd);
     if (why == 0)
         why = check(&p->segment, bytes);
-    if ((why == EBADMSG || why == ENODATA) && p->file >= s->t->index.n)
-        tree_cache_bad(&s->t->cache, p->file - s->t->index.n);
+    if ((why == EBADMSG || why == ENODATA || why == EIO)
+        && p->file >= s->t->index.n)
+        tree_cache_mark_bad(&s->t->cache, p->file - s->t->index.n);
     return why;
 }
 
-/* 1: the bytes are here. */
+/* From one of n places, in several files or in one.  1: the bytes are here. */
 static int read_known(struct search *s,
-                      const struct tree_segment *wanted,
+                      const struct segment_place *p,
+                      size_t n,
                       uint8_t *bytes)
 {
-    size_t n;
-    const struct segment_place *p = segment_list_find(&s->known, wanted, &n);
-
-    for (size_t i = 0; i < n; i++)
-        if (read_from(s, &p[i], bytes) == 0)
+    for (size_t i = 0; i < n && !atomic_load(&s->t->progress.cancel); i++)
+        if ((i == 0 || p[i].file != p[i - 1].file)
+            && read_from(s, &p[i], bytes) == 0)
             return 1;
     return 0;
 }
@@ -186,19 +187,18 @@ static int take_segment(void *arg, uint32_t n)
     const struct lack *l = &s->lack[n];
     struct tree_segment segment =
         tree_index_segment(&s->t->index, l->entry, l->i);
+    const struct segment_place *known;
     uint8_t *bytes;
-    size_t known;
+    size_t n_known;
     int why = 0;
 
     if (atomic_load(&s->t->progress.cancel))
         return ECANCELED;
-    (void)segment_list_find(&s->known, &segment, &known);
-    if (known == 0)
-        return 0;
-    bytes = malloc(segment.len);
+    known = segment_list_find(&s->known, &segment, &n_known);
+    bytes = known ? malloc(segment.len) : NULL;
     if (!bytes)
-        return ENOMEM;
-    if (read_known(s, &segment, bytes)) {
+        return 0; /* it comes */
+    if (read_known(s, known, n_known, bytes)) {
         why = write_new(s, l->entry, &segment, bytes);
         s->here[s->t->index.entry[l->entry].segment + l->i] = why == 0;
     }
@@ -234,7 +234,8 @@ static int count_left(void *arg, uint32_t entry)
 
     if (!is_due(t, entry))
         return 0;
-    tree_cache_drop(&t->cache, e->digest);
+    if (t->bad[entry])
+        tree_cache_drop(&t->cache, e->digest);
     for (uint32_t k = 0; k < e->segments; k++)
         if (s->here[e->segment + k])
             t->left[entry] -= tree_index_segment(&t->index, entry, k).len;

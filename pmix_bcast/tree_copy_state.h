@@ -25,6 +25,7 @@ struct tree_copy {
     struct tree_index index;
     struct tree_files files;
     uint64_t *left; /* of each entry: bytes that are to come */
+    uint8_t *bad;   /* of each entry, owned: 1 if the cache's file is damaged */
     char *destination;
     struct tree_want lacks; /* what was not here; no bits: all */
     struct target target;

@@ -343,8 +343,10 @@ static void read_segments(struct decoder *d)
     while (d->parts & TREE_DIGESTS && d->r.left > 0 && !d->r.bad)
         read_cuts(d, &last);
     number_segments(d);
-    if (!d->r.bad)
+    if (!d->r.bad && last > 0)
         split_extents(d);
+    for (size_t i = 0; !d->r.bad && last == 0 && i < d->t->n_extents; i++)
+        d->t->extent[i].segment = d->t->entry[d->t->extent[i].entry].segment;
 }
 
 int tree_index_read(struct tree_index *t, uint8_t *encoded, size_t len)

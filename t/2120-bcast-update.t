@@ -154,7 +154,7 @@ test_expect_success 'a node whose cache is empty gets it, and the others stay ri
 test_expect_success 'a damaged entry is found, said, and comes again' '
 	rm dst/*/x && entry=$(find cache/local2 -size 3000001c) && printf damaged | dd of="$entry" bs=1 seek=1000 conv=notrunc 2>/dev/null &&
 	bcast --cache="$cache" --json $image "$dst" >out 2>err && sent_below 1048577 && arrived $image &&
-	said "evenstep: local2: what was damaged in the cache came again" && rm dst/*/x &&
+	said "evenstep: local2: what was damaged in the cache was removed" && rm dst/*/x &&
 	bcast --cache="$cache" --json $image "$dst" >out && sent 0
 '
 test_expect_success 'what is written into DST later does not come back' '
@@ -233,9 +233,10 @@ test_expect_success 'holes stay holes' '
 test_expect_success 'a damaged file of the cache: what is not right in it comes, and that is said' '
 	nodes 2 && image_of large 6 5 && bcast --cache="$cache" large "$dst" && rm dst/*/x &&
 	printf damaged | dd of="$(find cache/local1 -size 5000000c)" bs=1 seek=4000000 conv=notrunc 2>/dev/null && insert large 1000000 x &&
-	bcast --cache="$cache" --json large "$dst" >out 2>err && sent_below 4194305 && arrived large && said "evenstep: local1: what was damaged in the cache came again" &&
+	bcast --cache="$cache" --json large "$dst" >out 2>err && sent_below 4194305 && arrived large && said "evenstep: local1: what was damaged in the cache was removed" &&
+	test -z "$(find cache/local1 -size 5000000c)" && test -n "$(find cache/local0 -size 5000000c)" &&
 	rm dst/*/x && bcast --cache="$cache" --json large "$dst" >out && sent 0 && printf damaged | dd of="$(find cache/local0 -size 5000001c)" bs=1 seek=2000000 conv=notrunc 2>/dev/null &&
-	rm dst/*/x && bcast --cache="$cache" --json large "$dst" >out 2>err && sent 0 && arrived large && said "evenstep: local0: what was damaged in the cache came again" &&
+	rm dst/*/x && bcast --cache="$cache" --json large "$dst" >out 2>err && sent 0 && arrived large && said "evenstep: local0: what was damaged in the cache was removed" &&
 	rm dst/*/x && bcast --cache="$cache" --json large "$dst" >out && sent 0 &&
 	printf rubbish | tee cache/local0/segments/* >out && insert large 3000000 y && bcast -f --cache="$cache" --json large "$dst" >out && sent 5000002 && arrived large
 '

@@ -129,7 +129,7 @@ static void keep(const struct run *r, size_t type)
     (void)cost_history_append(&key, &record); /* it only helps */
 }
 
-void run_costs_keep(const struct run *r)
+void run_costs_keep(struct run *r)
 {
     for (size_t t = 0; t < r->o->types.n && !r->o->persistent; t++)
         keep(r, t);

@@ -15,6 +15,6 @@ void run_costs_expect(struct run *r);
 /* Likewise now that more is known of the nodes; what pieces have told stays. */
 void run_costs_expect_again(struct run *r);
 /* At the end of a run that went well: what this one has. */
-void run_costs_keep(const struct run *r);
+void run_costs_keep(struct run *r);
 
 #endif

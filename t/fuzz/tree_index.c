@@ -39,7 +39,7 @@ static void check_segments(const struct tree_index *t, uint32_t entry)
     for (uint32_t i = 0; e->cuts && i < e->segments; i++) {
         struct tree_segment s = tree_index_segment(t, entry, i);
 
-        must(s.len > 0 && s.offset >= at);
+        must(s.len > 0 && s.len <= 1u << 20 && s.offset >= at);
         at = s.offset + s.len;
         data += s.len;
     }

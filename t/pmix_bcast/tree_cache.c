@@ -44,13 +44,23 @@ static int folder_at(const char *name)
     return fd;
 }
 
+/* Of 10 bytes each. */
+static void put_lines(const char *name, int n)
+{
+    FILE *f = fopen(tree_path(name), "we");
+
+    for (int i = 0; f && i < n; i++)
+        (void)fprintf(f, "%09d\n", i);
+    if (!f || fclose(f) != 0)
+        bail("%s", name);
+}
+
 static void make_source(void)
 {
     char path[600], *at = path;
     const struct tree_wish wish = {
         .source = &at, .n = 1, .parts = TREE_DIGESTS};
     struct es_error err = {0};
-    int fd;
 
     tree_put("from/a", "hello, world");
     tree_put("from/other", "hello, WORLD");
@@ -58,11 +68,8 @@ static void make_source(void)
     tree_put("from/sparse", "begin");
     if (truncate(tree_path("from/sparse"), 1000000) < 0)
         bail("sparse");
-    fd = open(tree_path("from/large"), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
-    for (int i = 0; fd >= 0 && i < 20000; i++)
-        if (dprintf(fd, "%09d\n", i) != 10)
-            bail("large");
-    close(fd);
+    put_lines("from/large", 20000);
+    put_lines("from/huge", 300000);
     snprintf(path, sizeof path, "%s", tree_path("from"));
     if (tree_source_open(&source, &wish, &err) < 0
         || tree_source_digest(&source, &err) < 0)
@@ -122,14 +129,19 @@ static void test_same(void)
 
 /* --- the cache ------------------------------------------------------------ */
 
-/* 1: it was there; 0: it was not, and nothing is left; -1: else. */
+#define DAMAGED 2
+
+/* 1: it was there; 0: it was not, and DAMAGED: it was not right, and nothing is left;
+ * -1: else. */
 static int get(struct tree_cache *c, const char *name)
 {
     const struct tree_place p = place_of(name, root);
     int fd = 7, why = tree_cache_get(c, &fd, &p);
 
     if (why || fd < 0)
-        return why == 0 && fd == -1 && is_nothing_left(name) ? 0 : -1;
+        return why == 0 && fd < 0 && is_nothing_left(name)
+                   ? fd == -1 ? 0 : DAMAGED
+                   : -1;
     close(fd);
     return unlinkat(root, name, 0) == 0 ? 1 : -1;
 }
@@ -190,11 +202,44 @@ static void test_damaged(struct tree_cache *c)
         put(c, "a");
         overwrite("a", bad[i]);
         atomic_store(&c->damaged, 0);
-        ok(get(c, "a") == 0 && atomic_load(&c->damaged) == 1 && !is_cached("a"),
+        ok(get(c, "a") == DAMAGED && atomic_load(&c->damaged) == 1
+               && !is_cached("a"),
            "\"%s\" under another's digest is found, and removed", bad[i]);
     }
     put(c, "a");
     is_int(get(c, "a"), 1, "it can be put again");
+}
+
+/* Of a file in segments, that are noted, some may be good. */
+static void test_segments(struct tree_cache *c)
+{
+    const struct tree_entry *e = &source.index.entry[entry_of("huge")];
+    struct segment_list l = {.n = 0};
+    int fd;
+
+    c->bytes = 4 << 20;
+    put(c, "huge");
+    ok(tree_cache_segments(c, &l, 7, &progress) == 0 && e->segments > 2
+           && l.n == e->segments && l.place[0].file == 7,
+       "of a large file the segments are known");
+    fd = tree_cache_open_file(c, 0);
+    ok(fd >= 0, "which can be opened");
+    close(fd);
+    is_int(get(c, "huge"), 1, "and the file is there");
+    overwrite("huge", "hello");
+    ok(get(c, "huge") == DAMAGED && is_cached("huge"),
+       "damaged it stays, as some may be good");
+    tree_cache_drop_bad(c);
+    ok(is_cached("huge"), "and while none of it was found to be bad");
+    tree_cache_mark_bad(c, 0);
+    tree_cache_drop_bad(c);
+    ok(!is_cached("huge"), "then it goes");
+    put(c, "huge");
+    tree_cache_drop(c, e->digest);
+    ok(!is_cached("huge"), "or when it is told to");
+    c->bytes = 1 << 20;
+    atomic_store(&c->taken, 0);
+    segment_list_clear(&l);
 }
 
 /* Somebody else has made something under that name. */
@@ -207,7 +252,7 @@ static void test_strange(struct tree_cache *c)
     (void)unlink(cached("a"));
     if (mkfifo(cached("a"), 0600) < 0)
         bail("no pipe");
-    is_int(get(c, "a"), 0, "a pipe is not waited for, nor taken");
+    is_int(get(c, "a"), DAMAGED, "a pipe is not waited for, nor taken");
     (void)unlink(cached("a"));
     if (mkdir(cached("a"), 0700) < 0)
         bail("no folder");
@@ -289,6 +334,7 @@ int main(void)
        "a cache is made");
     test_get(&c);
     test_damaged(&c);
+    test_segments(&c);
     test_strange(&c);
     test_bounds(&c);
     tree_cache_close(&c);

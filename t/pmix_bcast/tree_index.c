@@ -321,6 +321,26 @@ static void refused_cuts(uint32_t entry,
     refused(what);
 }
 
+static void refused_size(void)
+{
+    const struct tree_extent x = {.offset = 0, .len = (1u << 20) + 2};
+    const uint8_t digest[TREE_DIGEST] = {9};
+    const struct tree_segment two[] = {{.offset = 0, .len = 1},
+                                       {.offset = 1, .len = (1u << 20) + 1}};
+    struct tree_entry e = named(0, "");
+
+    writer_clear(&written);
+    written = (struct writer){0};
+    tree_write_head(&written, TREE_DIGESTS);
+    tree_write_folder(&written, &e);
+    e = named(0, "x");
+    e.digest = digest;
+    tree_write_file(&written, &e, &(struct tree_file_data){x.len, 1, &x});
+    end(2, x.len);
+    tree_write_segments(&written, 1, two, 2);
+    refused("one of more than 1 MiB");
+}
+
 static void test_bad_segments(void)
 {
     struct tree_segment bad[4] = {cuts[0], cuts[1], cuts[2], cuts[2]};
@@ -336,6 +356,7 @@ static void test_bad_segments(void)
     refused_cuts(2, bad, 3, "one in two extents");
     bad[1].len = 0;
     refused_cuts(2, bad, 3, "one of no bytes");
+    refused_size();
     write_large();
     tree_write_segments(&written, 2, cuts, 3);
     tree_write_segments(&written, 2, cuts, 3);

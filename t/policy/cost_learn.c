@@ -1,3 +1,5 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a run of few pieces teaches the next one, of which one piece hangs. */
 #include "policy/cost.h"
 #include "policy/random.h"
 #include "tap.h"
@@ -31,8 +33,8 @@ static void add(struct cost *c, struct world *w, size_t node, int piece)
                                 .cpu = w->with_cpu ? usual.each * units : 0});
 }
 
-/* A run of few pieces of a command that is known. */
-static struct cost *run(struct world *w, double noise_before)
+/* Of a command that is known. */
+static struct cost *create(double noise_before)
 {
     struct cost *c = cost_create(NODES, NULL);
 
@@ -40,6 +42,14 @@ static struct cost *run(struct world *w, double noise_before)
         bail("no memory");
     cost_expect_speeds(c, speeds);
     cost_expect(c, &usual, noise_before);
+    return c;
+}
+
+/* A run of few pieces. */
+static struct cost *run(struct world *w, double noise_before)
+{
+    struct cost *c = create(noise_before);
+
     for (size_t i = 0; i < NODES; i++)
         add(c, w, i, 0);
     cost_fit(c);
@@ -129,9 +139,7 @@ static void test_settle_slow(void)
     struct cost *c;
 
     random_init(&w.random, GENERATOR_LCG32, 19);
-    c = cost_create(NODES, NULL);
-    cost_expect_speeds(c, speeds);
-    cost_expect(c, &usual, 0.03);
+    c = create(0.03);
     w.longer = 3;
     w.node = 2;
     for (int piece = 0; piece < 2; piece++) {
@@ -155,9 +163,7 @@ static void test_settle_all(void)
     struct cost *c;
 
     random_init(&w.random, GENERATOR_LCG32, 23);
-    c = cost_create(NODES, NULL);
-    cost_expect_speeds(c, speeds);
-    cost_expect(c, &usual, 0.03);
+    c = create(0.03);
     for (size_t i = 0; i < NODES; i++)
         add(c, &w, i, 0);
     cost_fit(c);
