@@ -152,8 +152,7 @@ int tree_digest_of_segments(uint8_t digest[TREE_DIGEST],
 
     if (!sum)
         return ENOMEM;
-    add_number(sum,
-               UINT64_MAX); /* no size: it is never that of a file's data */
+    add_number(sum, UINT64_MAX); /* no size: never the digest of data */
     add_number(sum, e->size);
     for (uint32_t i = 0; i < e->segments; i++) {
         struct tree_segment s = tree_index_segment(t, entry, i);

@@ -238,6 +238,8 @@ test_expect_success 'a damaged file of the cache: what is not right in it comes,
 	rm dst/*/x && bcast --cache="$cache" --json large "$dst" >out && sent 0 && printf damaged | dd of="$(find cache/local0 -size 5000001c)" bs=1 seek=2000000 conv=notrunc 2>/dev/null &&
 	rm dst/*/x && bcast --cache="$cache" --json large "$dst" >out 2>err && sent 0 && arrived large && said "evenstep: local0: what was damaged in the cache was removed" &&
 	rm dst/*/x && bcast --cache="$cache" --json large "$dst" >out && sent 0 &&
+	rm cache/*/segments/* && printf damaged | dd of="$(find cache/local0 -size 5000001c)" bs=1 seek=2000000 conv=notrunc 2>/dev/null &&
+	rm dst/*/x && bcast --cache="$cache" --json large "$dst" >out && sent 5000001 && rm dst/*/x && bcast --cache="$cache" --json large "$dst" >out && sent 0 &&
 	printf rubbish | tee cache/local0/segments/* >out && insert large 3000000 y && bcast -f --cache="$cache" --json large "$dst" >out && sent 5000002 && arrived large
 '
 

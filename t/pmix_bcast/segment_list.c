@@ -66,6 +66,19 @@ static void test_only(void)
     segment_list_clear(&all);
 }
 
+static void test_repeated(void)
+{
+    struct segment_list l = {.n = 0};
+
+    for (uint32_t i = 0; i < 9; i++) {
+        const struct tree_segment zeros = segment(100 * i, 100, 0);
+
+        segment_list_add(&l, &zeros, i / 3);
+    }
+    is_int((intmax_t)l.n, 3, "what goes on in a file is taken once of each");
+    segment_list_clear(&l);
+}
+
 static void test_memory(void)
 {
     struct segment_list l = {.n = 0};
@@ -84,6 +97,7 @@ int main(void)
 {
     test_find();
     test_only();
+    test_repeated();
     test_memory();
     return done();
 }

@@ -215,6 +215,7 @@ static void test_segments(struct tree_cache *c)
 {
     const struct tree_entry *e = &source.index.entry[entry_of("huge")];
     struct segment_list l = {.n = 0};
+    struct stat st;
     int fd;
 
     c->bytes = 4 << 20;
@@ -234,6 +235,15 @@ static void test_segments(struct tree_cache *c)
     tree_cache_mark_bad(c, 0);
     tree_cache_drop_bad(c);
     ok(!is_cached("huge"), "then it goes");
+    atomic_store(&c->taken, 0);
+    put(c, "huge");
+    if (stat(cached("huge"), &st) < 0)
+        bail("huge");
+    c->bytes = (uint64_t)st.st_blocks * 512 + 100;
+    tree_cache_trim(c, 0);
+    ok(!is_cached("huge"), "what is noted of its segments counts, too");
+    c->bytes = 4 << 20;
+    atomic_store(&c->taken, 0);
     put(c, "huge");
     tree_cache_drop(c, e->digest);
     ok(!is_cached("huge"), "or when it is told to");

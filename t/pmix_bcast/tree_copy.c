@@ -362,6 +362,31 @@ static void test_sources(void)
     free(pattern[1]);
 }
 
+/* What a node lacks must come. */
+static void test_select(struct tree_source *s)
+{
+    const struct tree_copy_setup setup = {.destination = to, .update = 1};
+    struct tree_want some;
+    struct tree_copy *t;
+    size_t len = tree_want_bytes(s->index.segments);
+
+    clean(to);
+    if (begin_with(&t, s, &setup) != 0
+        || tree_want_init(&some, s->index.segments) != 0)
+        bail("no copy");
+    is_int(tree_copy_select(t, some.bits, len - 1), EPROTO,
+           "bits of another tree");
+    is_int(tree_copy_select(t, some.bits, len), EPROTO,
+           "what is lacking does not come");
+    if (tree_want_unite(&some, tree_copy_lacks(t)->bits, len) < 0)
+        bail("no bits");
+    ok(tree_copy_select(t, some.bits, len) == 0
+           && tree_copy_bytes(t) == s->index.bytes,
+       "what is, does");
+    tree_want_clear(&some);
+    tree_copy_destroy(t);
+}
+
 static void test_memory(const struct tree_source *s)
 {
     const struct tree_copy_setup setup = {.destination = to};
@@ -400,6 +425,7 @@ int main(void)
     test_name(&s);
     test_wrong(&s);
     test_left_over(&s);
+    test_select(&s);
     test_memory(&s);
     tree_source_close(&s);
     test_sources();
