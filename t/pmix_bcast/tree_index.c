@@ -48,15 +48,20 @@ static void write_file(uint32_t parent,
     tree_write_file(&written, &e, &data);
 }
 
-static void write_root(void)
+static void write_root_with(uint32_t parts)
 {
     struct tree_entry root = named(0, "");
 
     writer_clear(&written);
     written = (struct writer){0};
     root.mode = 01755;
-    tree_write_head(&written, 0);
+    tree_write_head(&written, parts);
     tree_write_folder(&written, &root);
+}
+
+static void write_root(void)
+{
+    write_root_with(0);
 }
 
 static const struct tree_extent all = {.offset = 0, .len = 100};
@@ -260,14 +265,10 @@ static void write_large(void)
     static const uint8_t digest[TREE_DIGEST] = {9};
     static const struct tree_extent two[] = {{.offset = 0, .len = 90},
                                              {.offset = 500, .len = 50}};
-    struct tree_entry e = named(0, "");
+    struct tree_entry e = named(0, "small");
     struct tree_file_data data = {100, 1, &all};
 
-    writer_clear(&written);
-    written = (struct writer){0};
-    tree_write_head(&written, TREE_DIGESTS);
-    tree_write_folder(&written, &e);
-    e = named(0, "small");
+    write_root_with(TREE_DIGESTS);
     e.digest = digest;
     tree_write_file(&written, &e, &data);
     e.name = "large";
@@ -327,13 +328,9 @@ static void refused_size(void)
     const uint8_t digest[TREE_DIGEST] = {9};
     const struct tree_segment two[] = {{.offset = 0, .len = 1},
                                        {.offset = 1, .len = (1u << 20) + 1}};
-    struct tree_entry e = named(0, "");
+    struct tree_entry e = named(0, "x");
 
-    writer_clear(&written);
-    written = (struct writer){0};
-    tree_write_head(&written, TREE_DIGESTS);
-    tree_write_folder(&written, &e);
-    e = named(0, "x");
+    write_root_with(TREE_DIGESTS);
     e.digest = digest;
     tree_write_file(&written, &e, &(struct tree_file_data){x.len, 1, &x});
     end(2, x.len);
