@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/agent/slice_command.h"
+#include "launcher/agent/output_batch.h"
 #include "launcher/agent/returning.h"
 #include "launcher/agent/slice_meter.h"
 #include "launcher/agent/slice_spec.h"
@@ -109,6 +110,7 @@ static void on_command_end(void *arg, const struct execution_end *end)
     struct slice_command *x = arg;
 
     slice_meter_end(x->owner->meter, end->status == 0, end->cpu_s);
+    output_batch_flush(x->owner->output);
     if (return_files(x, end) < 0)
         finish_slice(x, end);
 }
@@ -121,7 +123,7 @@ static void on_output(void *arg, const void *buf, size_t len)
 
     slice_meter_read(x->owner->meter, OUTSIDE_OUT, buf, len);
     if (!x->stopped)
-        slot_send_output(x->owner->common, x->run.id, buf, len);
+        output_batch_add(x->owner->output, x->run.id, buf, len);
 }
 
 static void on_err(void *arg, const void *buf, size_t len)
@@ -220,6 +222,7 @@ void slice_command_stop(struct slice_command *x)
         return;
     slice_command_hold(x, 0); /* its end would not be heard */
     x->stopped = 1;
+    output_batch_drop(x->owner->output);
     execution_stop(x->execution);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/agent/slot.h"
+#include "launcher/agent/output_batch.h"
 #include "launcher/agent/slice_command.h"
 #include "launcher/agent/slice_meter.h"
 #include "launcher/agent/slice_queue.h"
@@ -127,9 +128,10 @@ struct slot *slot_create(struct slot_common *common,
                                    .ended = on_ended,
                                    .arg = s};
     STAILQ_INIT(&s->waiting);
+    s->owner.output = output_batch_create(common);
     s->command = slice_command_create(&s->owner);
     s->program = slot_program_create(&s->owner);
-    if (s->command && s->program)
+    if (s->owner.output && s->command && s->program)
         return s;
     slot_destroy(s);
     return NULL;
@@ -142,6 +144,7 @@ void slot_destroy(struct slot *s)
     slice_command_destroy(s->command);
     slot_program_destroy(s->program);
     slice_meter_close(s->owner.meter);
+    output_batch_destroy(s->owner.output);
     slice_queue_clear(&s->waiting);
     free(s);
 }

@@ -13,6 +13,7 @@
 #include <stddef.h>
 
 struct event_base;
+struct output_batch;
 struct place;
 struct slice_meter;
 struct task_ports;
@@ -41,10 +42,11 @@ struct slot_common {
 struct slot_owner {
     struct slot_common *common;
     uint32_t number;
-    const struct place *place; /* NULL: as the agent */
-    struct slice_meter *meter; /* of the slices, or NULL */
-    void (*done)(void *arg);   /* the program has done a slice */
-    void (*ended)(void *arg);  /* a command or program that ran has ended */
+    const struct place *place;   /* NULL: as the agent */
+    struct output_batch *output; /* of the slices */
+    struct slice_meter *meter;   /* likewise, or NULL */
+    void (*done)(void *arg);     /* the program has done a slice */
+    void (*ended)(void *arg);    /* a command or program that ran has ended */
     void *arg;
 };
 

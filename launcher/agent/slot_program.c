@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/agent/slot_program.h"
+#include "launcher/agent/output_batch.h"
 #include "launcher/agent/persistent.h"
 #include "launcher/agent/slice_meter.h"
 #include "launcher/agent/slice_spec.h"
@@ -52,7 +53,7 @@ static void on_output(void *arg, const void *buf, size_t len)
 
     slice_meter_read(p->owner->meter, OUTSIDE_OUT, buf, len);
     if (!p->stopped)
-        slot_send_output(p->owner->common, p->id, buf, len);
+        output_batch_add(p->owner->output, p->id, buf, len);
 }
 
 static void on_err(void *arg, const void *buf, size_t len)
@@ -69,6 +70,7 @@ static void on_done(void *arg, const struct feeder_result *result)
 
     p->feeding = 0;
     slice_meter_end(p->owner->meter, 1, -1);
+    output_batch_flush(p->owner->output);
     if (!p->stopped)
         slot_send_done(p->owner->common, p->id, &end);
     p->owner->done(p->owner->arg);
@@ -89,6 +91,7 @@ static void on_end(void *arg, const struct execution_end *end)
 
     if (p->feeding)
         slice_meter_end(p->owner->meter, 0, end->cpu_s);
+    output_batch_flush(p->owner->output);
     if (p->feeding && !p->stopped)
         slot_send_done(p->owner->common, p->id, end);
     else if (!p->stopped)
@@ -201,6 +204,7 @@ void slot_program_stop(struct slot_program *p)
         return;
     persistent_hold(p->program, 0); /* its end would not be heard */
     p->stopped = 1;
+    output_batch_drop(p->owner->output);
     persistent_stop(p->program);
 }
 
