@@ -96,6 +96,9 @@ static void build_argv(struct words *w,
     add(w, o->launcher, "attend");
     add(w, "--job", w->job);
     add(w, "--step", w->step);
+    /* What fails from here on is to stop the step. */
+    for (int i = 0; o->bcast[i]; i++)
+        add(w, "--bcast", o->bcast[i]);
     if (s->nodes)
         add(w, "--nodes", w->nodes);
     if (o->profile)
@@ -104,8 +107,6 @@ static void build_argv(struct words *w,
         add(w, "--probe", o->probe);
     if (o->config)
         add(w, "--config", o->config);
-    for (int i = 0; o->bcast[i]; i++)
-        add(w, "--bcast", o->bcast[i]);
     if (o->libs)
         add(w, "--libs", NULL);
     if (o->power)

@@ -159,6 +159,14 @@ static char **find_bcast(const char *arg)
     return i < BCAST_MAX ? &given_bcast[i] : NULL;
 }
 
+/* sbatch and salloc hand the last of an option on to the job's steps: these would
+ * start without what others say. */
+static int is_lost(int val, char **slot, int remote)
+{
+    return val == OPTION_BCAST && !remote && !*slot && slot != given_bcast
+           && spank_context() == S_CTX_ALLOCATOR;
+}
+
 /* Slurm's callback. */
 static int take_option(int val, const char *arg, int remote)
 {
@@ -179,6 +187,13 @@ static int take_option(int val, const char *arg, int remote)
         slurm_error("evenstep: --%s is given more than %d times: bring a "
                     "folder",
                     checks[val].name, BCAST_MAX);
+    if (slot && is_lost(val, slot, remote)) {
+        slurm_error(
+            "evenstep: --evenstep-bcast=%s: sbatch and salloc hand only one "
+            "on: give them to srun, or bring a folder",
+            arg);
+        return -1;
+    }
     copy = slot ? strdup(arg) : NULL;
     if (!copy)
         return remote ? 0 : -1;

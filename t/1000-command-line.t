@@ -181,6 +181,11 @@ test_expect_success 'evenstep attend by hand: one line for the plugin, and who s
 	attends "continue: --bogus: no such option: the plugin starts it; .*" --bogus &&
 	attends "fail: attend: --job is missing: .*" --required
 '
+test_expect_success 'evenstep attend: an input that cannot be is one that the step lacks' '
+	attends "fail: DST ./tmp/d/. names no file: .*; the step is not started without its input" --bcast /etc/hosts:/tmp/d/ --job 1 &&
+	attends "fail: --evenstep-bcast: .x.: .*; the step is not started without its input" --bcast x --job 1 &&
+	attends "fail: --bogus: no such option: .*; the step is not started without its input" --bcast /etc:/tmp/d/ --bogus
+'
 test_expect_success 'evenstep attend refuses an unknown profile, required or not' '
 	attends "continue: --evenstep-profile: .warp. is unknown: .*" --job 1 --profile warp &&
 	attends "fail: --evenstep-profile: .warp. is unknown: .*" --job 1 --profile warp --required

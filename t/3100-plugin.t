@@ -88,6 +88,13 @@ for command in srun sbatch salloc; do
 	END
 done
 
+test_expect_success 'sbatch and salloc hand one --evenstep-bcast on: a second is refused, of another place' '
+	for command in "sbatch -Q -W" "salloc -Q"; do
+		test_must_fail on_ctl $command -N1 --evenstep-bcast=a:/tmp/a --evenstep-bcast=b:/tmp/b ./job 2>err && cat err &&
+		grep "evenstep: --evenstep-bcast=b:/tmp/b: sbatch and salloc hand only one on: give them to srun, or bring a folder" err || return 1
+	done &&
+	on_ctl sbatch -Q -W -N1 -o /dev/null --evenstep-bcast=a:/tmp/a --evenstep-bcast=b:/tmp/a ./job && test $(starts) = 0
+'
 test_expect_success 'not asked for: nothing is started, nothing is said' '
 	on_ctl srun -N2 echo ran >out 2>err && test $(count ran out) = 2 &&
 	quiet err && test $(starts) = 0
@@ -97,7 +104,7 @@ test_expect_success 'the launcher is told the step, the options and the end' '
 	on_ctl srun -N2 -n4 --evenstep=required --evenstep-profile=cpu \
 		--evenstep-probe=off --evenstep-power=boost --evenstep-bcast=a:/b echo ran >out 2>err &&
 	cat err "$run/noted" && quiet err && test $(count ran out) = 4 &&
-	noted "attend --job [0-9]+ --step 0 --nodes 2 --profile cpu --probe off --config /x/y.conf --bcast a:/b --power boost --command echo --required$" &&
+	noted "attend --job [0-9]+ --step 0 --bcast a:/b --nodes 2 --profile cpu --probe off --config /x/y.conf --power boost --command echo --required$" &&
 	wait_for 60 noted "^eof$"
 '
 while IFS='|' read -r what default options want; do

@@ -12,16 +12,22 @@ static int add_input(struct attend_options *o,
     struct attend_input *grown, in = {0};
     char destination[DESTINATION_MAX];
 
-    if (broadcast_destination(destination, colon + 1, err) < 0)
-        return -1;
-    grown = realloc(o->input, (o->inputs + 1) * sizeof *grown);
-    if (!grown)
-        return es_no_memory(err);
-    o->input = grown;
     in.source = strndup(text, (size_t)(colon - text));
+    if (!in.source)
+        return es_no_memory(err);
+    if (broadcast_destination(destination, in.source, colon + 1, err) < 0) {
+        free(in.source);
+        return -1;
+    }
+    grown = realloc(o->input, (o->inputs + 1) * sizeof *grown);
+    if (!grown) {
+        free(in.source);
+        return es_no_memory(err);
+    }
+    o->input = grown;
     in.destination = strdup(destination);
     o->input[o->inputs++] = in;
-    return in.source && in.destination ? 0 : es_no_memory(err);
+    return in.destination ? 0 : es_no_memory(err);
 }
 
 /* SRC:DST; neither may have a colon in it, as with options of Slurm. */
@@ -30,6 +36,7 @@ static int take_copy(void *at, const char *text, struct es_error *err)
     struct attend_options *o = at;
     const char *colon = strchr(text, ':');
 
+    o->asked++; /* whatever comes of it, the step lacks it until it is there */
     if (!colon || colon == text)
         return es_fail(err, ES_USAGE, "give SRC:DST",
                        "--evenstep-bcast: \"%s\"", text);

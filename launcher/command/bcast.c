@@ -161,13 +161,6 @@ static const struct option options[] = {
 };
 /* clang-format on */
 
-static int is_folder(const char *path)
-{
-    struct stat st;
-
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
-
 /* "SRC... DST": what is to be brought. */
 static void parse_sources(struct options *o, char **words)
 {
@@ -178,7 +171,7 @@ static void parse_sources(struct options *o, char **words)
     o->sources = (struct tree_wish){.source = words, .n = n};
     o->is_tree = n > 1;
     for (size_t i = 0; i < n; i++)
-        o->is_tree |= is_folder(words[i]);
+        o->is_tree |= broadcast_is_folder(words[i]);
     o->sources.exclude = o->exclude;
     o->sources.n_exclude = o->n_exclude;
     if (o->update || o->cache)
@@ -197,7 +190,7 @@ static int check_sources(const struct options *o, struct es_error *err)
 
         if (broadcast_source(source, err) < 0)
             return -1;
-        if (!o->recursive && is_folder(source))
+        if (!o->recursive && broadcast_is_folder(source))
             return es_fail(err, ES_WORK, "give -r to bring all that is in it",
                            "%s: it is a directory", source);
     }
@@ -259,7 +252,8 @@ static int parse_destination(struct options *o,
     while (o->is_tree && len > 1 && text[len - 1] == '/')
         text[--len] = '\0';
     o->setup.destination = o->destination;
-    return broadcast_destination(o->destination, text, err);
+    return broadcast_destination(o->destination, o->sources.source[0], text,
+                                 err);
 }
 
 static int parse(struct options *o, char **words, struct es_error *err)

@@ -82,7 +82,7 @@ int step_bringing_table(struct step_bringing *b,
 
 int step_bringing_lacks_input(const struct step_bringing *b)
 {
-    return b->copied < b->o->inputs;
+    return b->copied < b->o->asked;
 }
 
 static void on_copied(void *arg)
@@ -92,10 +92,16 @@ static void on_copied(void *arg)
     event_active(b->next, EV_TIMEOUT, 0); /* not within the broadcast's call */
 }
 
+/* A file is replaced, as by srun --bcast.  Of a folder that is there what is not in
+ * the source stays: nobody has said that it may go. */
 static int bring_input(struct step_bringing *b)
 {
     const struct attend_input *in = &b->o->input[b->copied];
 
+    b->wish.flags &= ~(uint32_t)(ORDER_FORCE | ORDER_TIMES | ORDER_UPDATE);
+    b->wish.flags |= broadcast_is_folder(in->source)
+                         ? ORDER_UPDATE
+                         : ORDER_FORCE | ORDER_TIMES;
     b->wish.source = in->source;
     b->wish.destination = in->destination;
     return bring(b, &b->copy, &in->libs, on_copied);

@@ -21,7 +21,7 @@ static int split(struct bring_file *f, const char *text, struct es_error *err)
                        "--bcast: SRC is longer than %zu bytes",
                        sizeof f->source - 1);
     memcpy(f->source, text, len);
-    return broadcast_destination(f->destination, colon + 1, err);
+    return broadcast_destination(f->destination, f->source, colon + 1, err);
 }
 
 static int check(const struct bring_file *f,

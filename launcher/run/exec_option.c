@@ -98,5 +98,5 @@ int exec_option_settle(struct exec_option *e,
                            DESTINATION_MAX - 1);
         to = whole;
     }
-    return broadcast_destination(e->destination, to, err);
+    return broadcast_destination(e->destination, e->source, to, err);
 }

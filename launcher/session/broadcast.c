@@ -45,23 +45,34 @@ static int is_in_tmpdir(const char *text)
            || strncmp(text, "${TMPDIR}/", 10) == 0;
 }
 
+int broadcast_is_folder(const char *source)
+{
+    struct stat st;
+
+    return stat(source, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
 int broadcast_destination(char out[DESTINATION_MAX],
+                          const char *source,
                           const char *text,
                           struct es_error *err)
 {
     char here[DESTINATION_MAX];
-    int n;
+    size_t len = strlen(text);
+    int n, is_whole = text[0] == '/' || is_in_tmpdir(text);
 
-    if (text[0] == '\0' || text[strlen(text) - 1] == '/')
+    while (len > 1 && text[len - 1] == '/' && broadcast_is_folder(source))
+        len--;
+    if (len == 0 || text[len - 1] == '/')
         return es_fail(err, ES_USAGE, "give the file's whole name",
                        "DST \"%s\" names no file", text);
-    if (text[0] == '/' || is_in_tmpdir(text))
-        n = snprintf(out, DESTINATION_MAX, "%s", text);
-    else if (!getcwd(here, sizeof here))
+    if (!is_whole && !getcwd(here, sizeof here))
         return es_fail(err, ES_USAGE, "give a whole path for DST",
                        "the working directory has no name");
-    else
-        n = snprintf(out, DESTINATION_MAX, "%s/%s", here, text);
+    n = len < DESTINATION_MAX
+            ? snprintf(out, DESTINATION_MAX, "%s%s%.*s", is_whole ? "" : here,
+                       is_whole ? "" : "/", (int)len, text)
+            : -1;
     if (n < 0 || (size_t)n >= DESTINATION_MAX)
         return es_fail(err, ES_USAGE, "give a shorter one",
                        "DST is longer than %u bytes", DESTINATION_MAX - 1);
@@ -356,13 +367,6 @@ static int start_libs(struct broadcast *b, struct es_error *err)
     return start_part(b, &all, err);
 }
 
-static int is_folder(const char *source)
-{
-    struct stat st;
-
-    return stat(source, &st) == 0 && S_ISDIR(st.st_mode);
-}
-
 int broadcast_start_program(struct broadcast *b,
                             struct event_base *base,
                             struct session *session,
@@ -414,11 +418,15 @@ int broadcast_start(struct broadcast *b,
                     struct es_error *err)
 {
     char *source = strdup(wish->source);
-    struct tree_wish tree = {.source = &source, .n = 1};
-    int rc = source ? broadcast_start_program(b, base, session, wish,
-                                              is_folder(source) ? &tree : NULL,
-                                              libs, ended, arg, err)
-                    : es_no_memory(err);
+    struct tree_wish tree = {.source = &source,
+                             .n = 1,
+                             .parts =
+                                 wish->flags & ORDER_UPDATE ? TREE_DIGESTS : 0};
+    int rc =
+        source ? broadcast_start_program(
+            b, base, session, wish, broadcast_is_folder(source) ? &tree : NULL,
+            libs, ended, arg, err)
+               : es_no_memory(err);
 
     free(source);
     return rc;

@@ -38,8 +38,11 @@ struct bcast_wish broadcast_wish(const struct config_bcast *config,
 /* Check that the source, a file or a folder, can be read, before anything is
  * started. */
 int broadcast_source(const char *source, struct es_error *err);
-/* Make the destination that the user gave absolute. */
+int broadcast_is_folder(const char *source);
+/* Make the destination that the user gave absolute; that of a folder may end with a
+ * slash. */
 int broadcast_destination(char out[DESTINATION_MAX],
+                          const char *source,
                           const char *text,
                           struct es_error *err);
 /* The nodes' folder of --cache=DIR, or with "" that of this user where the
@@ -52,8 +55,9 @@ int broadcast_cache(char out[DESTINATION_MAX],
 /*
  * Start, once the session is ready.  ended() is called once, from the loop,
  * unless broadcast_stop() comes before.  What wish points to must last until
- * then.  A source that is a folder is brought with all that is in it; before a
- * program its libs come (NULL: none), so that whoever sees it has them.
+ * then.  A source that is a folder is brought with all that is in it, or by
+ * ORDER_UPDATE what is not there; before a program its libs come (NULL: none), so
+ * that whoever sees it has them.
  */
 int broadcast_start(struct broadcast *b,
                     struct event_base *base,
