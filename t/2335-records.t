@@ -35,6 +35,9 @@ test_expect_success 'records and a journal: resumed, and refused with other reco
 	test_expect_code 2 lines fasta --recstart ">r" --journal journal --resume -- cat 2>err &&
 	said "evenstep: --journal: journal: is of another work: lines .*"
 '
+printf "@a\nACGT\nAC\n+\nIIII\nII\n" >wrapped
+printf "##fileformat=VCFv4.2\n#CHROM\tPOS\n1\t2\n" >vcf
+for name in a b c; do echo ">$name" && head -c 20000 /dev/zero | tr "\0" A && echo; done >contigs
 while IFS='|' read -r file message; do
 	test_expect_success "$file without these options: one line says what is wrong, and what mends it" '
 		lines $file -- cat >got 2>err && cmp $file got && said "evenstep: --lines: $file $message; or --record 1, if each line is a unit" &&
@@ -44,6 +47,9 @@ done <<'END'
 fasta|looks like FASTA, and is cut within its records: give --recstart '>'
 fastq|looks like FASTQ, and is cut within its records: give --record 4
 table|has a first line of names above numbers, which is taken for a unit: give --header 1
+wrapped|looks like FASTQ of more than four lines a record, and is cut within its records: write them in four, as by seqtk seq, and give --record 4
+vcf|begins with 2 lines that are no records, and are taken for units: give --header 2
+contigs|looks like FASTA, and is cut within its records: give --recstart '>'
 END
 test_expect_success 'plain lists are never doubted' '
 	seq 100 >numbers && ls /usr/bin >words && seq -f "%.0f,x" 50 >pairs && find "$EVENSTEP_SRC/t" -name "*.c" >paths && cp "$EVENSTEP_SRC/README.md" prose &&

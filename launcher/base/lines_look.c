@@ -5,40 +5,53 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#define SAMPLE_BYTES 16384u
+#define SAMPLE_BYTES (1u << 20) /* some long reads */
 #define SAMPLE_LINES 32u
 #define FIELD_MAX    64u /* bytes of a number, with its NUL */
+/* So many letters and nothing else are a sequence, though its end is not seen. */
+#define LETTERS 1000u
 
 struct text { /* of a line, without its end */
     const char *at;
     size_t len;
 };
 
+struct sample {
+    struct text line[SAMPLE_LINES];
+    size_t n;     /* the last of which may be cut off ... */
+    size_t whole; /* ... and does not count here then */
+    int is_all;   /* nothing follows */
+};
+
 /* --- lines and fields ----------------------------------------------------- */
 
-/* The first whole lines. */
-static size_t cut_lines(struct text line[SAMPLE_LINES],
-                        const char *text,
-                        size_t len,
-                        int whole)
+/* The next line of a text; returns where the one behind it begins. */
+static const char *cut_line(struct text *line,
+                            const char *text,
+                            const char *end)
 {
-    const char *end = text + len, *stop;
-    size_t n = 0;
+    const char *stop = memchr(text, '\n', (size_t)(end - text));
 
-    for (; n < SAMPLE_LINES && text < end; text = stop + 1) {
-        stop = memchr(text, '\n', (size_t)(end - text));
-        if (!stop && !whole)
-            break;
-        if (!stop)
-            stop = end;
-        line[n] = (struct text){text, (size_t)(stop - text)};
-        if (line[n].len > 0 && stop[-1] == '\r')
-            line[n].len--;
-        n++;
-    }
-    return n;
+    *line = (struct text){text, (size_t)((stop ? stop : end) - text)};
+    if (stop && line->len > 0 && stop[-1] == '\r')
+        line->len--;
+    return stop ? stop + 1 : end;
+}
+
+static void cut_lines(struct sample *s, const char *text, size_t len, int whole)
+{
+    const char *end = text + len;
+
+    s->n = 0;
+    while (s->n < SAMPLE_LINES && text < end)
+        text = cut_line(&s->line[s->n++], text, end);
+    s->is_all = whole && text == end;
+    s->whole = s->n;
+    if (s->n > 0 && text == end && !whole && end[-1] != '\n')
+        s->whole--;
 }
 
 static int begins(const struct text *t, char c)
@@ -50,9 +63,26 @@ static size_t count_fields(const struct text *t, char between)
 {
     size_t n = 1;
 
-    for (size_t i = 0; i < t->len; i++)
-        n += t->at[i] == between;
+    int is_quoted = 0;
+
+    for (size_t i = 0; i < t->len; i++) {
+        is_quoted ^= t->at[i] == '"';
+        n += t->at[i] == between && !is_quoted;
+    }
     return n;
+}
+
+/* Where a field ends: at the next that stands between, if it is not quoted. */
+static const char *end_of(const struct text *t, char between)
+{
+    int is_quoted = 0;
+
+    for (size_t i = 0; i < t->len; i++) {
+        is_quoted ^= t->at[i] == '"';
+        if (t->at[i] == between && !is_quoted)
+            return t->at + i;
+    }
+    return NULL;
 }
 
 static struct text field_of(const struct text *t, char between, size_t i)
@@ -61,7 +91,7 @@ static struct text field_of(const struct text *t, char between, size_t i)
     const char *end;
 
     for (;; i--) {
-        end = field.len > 0 ? memchr(field.at, between, field.len) : NULL;
+        end = end_of(&field, between);
         if (i == 0 || !end)
             break;
         field.len -= (size_t)(end + 1 - field.at);
@@ -72,107 +102,216 @@ static struct text field_of(const struct text *t, char between, size_t i)
     return field;
 }
 
+/* Also one in quotes. */
 static int is_number(const struct text *t)
 {
+    int is_quoted = t->len > 2 && t->at[0] == '"' && t->at[t->len - 1] == '"';
+    size_t len = is_quoted ? t->len - 2 : t->len;
     char number[FIELD_MAX];
     double v;
 
-    if (t->len == 0 || t->len >= sizeof number)
+    if (len == 0 || len >= sizeof number)
         return 0;
-    memcpy(number, t->at, t->len);
-    number[t->len] = '\0';
+    memcpy(number, t->at + is_quoted, len);
+    number[len] = '\0';
     return number_parse_double(number, -INFINITY, INFINITY, &v) == 0;
 }
 
-/* --- kinds ---------------------------------------------------------------- */
-
-static int is_fasta(const struct text line[], size_t n)
+static int is_missing(const struct text *t)
 {
-    if (n < 2 || !begins(&line[0], '>'))
+    return t->len == 0 || (t->len == 2 && memcmp(t->at, "NA", 2) == 0);
+}
+
+/* --- sequences ------------------------------------------------------------ */
+
+/* Blank lines and comments may stand above the first record. */
+static int is_fasta(const struct sample *s)
+{
+    size_t i = 0;
+
+    while (i < s->n && (s->line[i].len == 0 || begins(&s->line[i], ';')))
+        i++;
+    if (i >= s->whole || !begins(&s->line[i], '>'))
         return 0;
-    for (size_t i = 1; i < n; i++)
-        if (line[i].len > 0 && line[i].at[0] != '>')
+    while (++i < s->n)
+        if (s->line[i].len > 0 && s->line[i].at[0] != '>')
             return 1;
     return 0;
 }
 
-static int is_fastq(const struct text line[], size_t n)
+static int is_sequence(const struct text *t)
 {
-    for (size_t i = 0; i + 3 < n; i += 4)
-        if (!begins(&line[i], '@') || !begins(&line[i + 2], '+')
-            || line[i + 1].len == 0 || line[i + 1].len != line[i + 3].len)
+    for (size_t i = 0; i < t->len; i++)
+        if (!strchr("ACGTUNRYSWKMBDHVacgtunryswkmbdhv.-*", t->at[i]))
             return 0;
-    return n >= 4;
+    return t->len > 0;
 }
 
-/* A column that has a name above numbers. */
-static int is_named(const struct text line[], size_t n, char between, size_t i)
+/* A record that begins at a line; returns its lines, 0: it is none.  The sample may
+ * end within it. */
+static size_t record_of_fastq(const struct sample *s, size_t at)
 {
-    struct text field = field_of(&line[0], between, i);
+    size_t i = at + 1, letters = 0, marks = 0;
+
+    if (at >= s->whole || !begins(&s->line[at], '@'))
+        return 0;
+    for (; i < s->n && is_sequence(&s->line[i]); i++)
+        letters += s->line[i].len;
+    if (i == s->n)
+        return letters >= LETTERS || at > 0 ? i - at : 0;
+    if (letters == 0 || !begins(&s->line[i], '+'))
+        return 0;
+    for (i++; i < s->n && marks < letters; i++)
+        marks += s->line[i].len;
+    return marks == letters || (marks < letters && !s->is_all) ? i - at : 0;
+}
+
+static enum lines_kind kind_of_fastq(const struct sample *s)
+{
+    enum lines_kind kind = LINES_FASTQ;
+
+    for (size_t at = 0, n; at < s->whole; at += n) {
+        n = record_of_fastq(s, at);
+        if (n == 0)
+            return LINES_PLAIN;
+        if (n > 4)
+            kind = LINES_FASTQ_WRAPPED;
+    }
+    return s->n >= 2 ? kind : LINES_PLAIN;
+}
+
+/* --- headers -------------------------------------------------------------- */
+
+/* A column that has a name above numbers, of which some may be missing. */
+static int is_named(const struct sample *s, char between, size_t i)
+{
+    struct text field = field_of(&s->line[0], between, i);
+    size_t numbers = 0;
 
     if (field.len == 0)
         return 0;
-    for (size_t k = 1; k < n; k++) {
-        field = field_of(&line[k], between, i);
-        if (!is_number(&field))
+    for (size_t k = 1; k < s->whole; k++) {
+        field = field_of(&s->line[k], between, i);
+        if (!is_number(&field) && !is_missing(&field))
             return 0;
+        numbers += is_number(&field) != 0;
     }
-    return 1;
+    return numbers > 1;
 }
 
-static int has_names(const struct text line[], size_t n, char between)
+static int has_names(const struct sample *s, char between)
 {
-    size_t fields = n < 3 ? 0 : count_fields(&line[0], between), named = 0;
+    size_t fields = s->whole < 3 ? 0 : count_fields(&s->line[0], between);
+    size_t named = 0;
 
     if (fields < 2)
         return 0;
-    for (size_t k = 1; k < n; k++)
-        if (count_fields(&line[k], between) != fields)
+    for (size_t k = 1; k < s->whole; k++)
+        if (count_fields(&s->line[k], between) != fields)
             return 0;
     for (size_t i = 0; i < fields; i++) {
-        struct text name = field_of(&line[0], between, i);
+        struct text name = field_of(&s->line[0], between, i);
 
         if (is_number(&name))
             return 0;
-        named += is_named(line, n, between, i) != 0;
+        named += is_named(s, between, i) != 0;
     }
     return named > 0;
 }
 
-enum lines_kind lines_kind(const char *text, size_t len, int whole)
+/* SAM: "@HD", "@SQ" and the like, each with a tabulator behind it. */
+static int is_of_sam(const struct text *t)
 {
-    struct text line[SAMPLE_LINES];
-    size_t n = cut_lines(line, text, len, whole);
+    return t->len > 3 && begins(t, '@') && t->at[3] == '\t' && t->at[1] >= 'A'
+           && t->at[1] <= 'Z' && t->at[2] >= 'A' && t->at[2] <= 'Z';
+}
 
-    if (is_fasta(line, n))
+/* The lines above the table that begin with '#', as in VCF and BED, or as SAM's. */
+static size_t count_comments(const char *text, size_t len)
+{
+    const char *end = text + len;
+    struct text line = {text, 0}, last = {text, 0};
+    size_t n = 0, fields;
+    int is_sure = 0;
+
+    while (text < end) {
+        text = cut_line(&line, text, end);
+        if (!begins(&line, '#') && !is_of_sam(&line))
+            break;
+        is_sure |=
+            is_of_sam(&line)
+            || (line.len > 13 && memcmp(line.at, "##fileformat=", 13) == 0);
+        last = line;
+        n++;
+    }
+    fields = count_fields(&last, '\t');
+    return n > 0 && line.at != last.at && line.len > 0
+                   && (is_sure
+                       || (fields > 1 && fields == count_fields(&line, '\t')))
+               ? n
+               : 0;
+}
+
+enum lines_kind lines_kind(const char *text,
+                           size_t len,
+                           int whole,
+                           size_t *header)
+{
+    struct sample s;
+    enum lines_kind kind;
+
+    cut_lines(&s, text, len, whole);
+    *header = count_comments(text, len);
+    if (*header > 0)
+        return LINES_HEADER;
+    if (is_fasta(&s))
         return LINES_FASTA;
-    if (is_fastq(line, n))
-        return LINES_FASTQ;
+    kind = kind_of_fastq(&s);
+    if (kind != LINES_PLAIN)
+        return kind;
+    *header = 1;
     for (const char *between = ",;\t"; *between; between++)
-        if (has_names(line, n, *between))
+        if (has_names(&s, *between))
             return LINES_HEADER;
     return LINES_PLAIN;
 }
 
-void lines_look(const struct lines *l)
+static void tell(const char *path, enum lines_kind kind, size_t header)
 {
     static const char *const word[] = {
         [LINES_FASTA] = "looks like FASTA, and is cut within its records: give "
                         "--recstart '>'",
         [LINES_FASTQ] = "looks like FASTQ, and is cut within its records: give "
                         "--record 4",
+        [LINES_FASTQ_WRAPPED] =
+            "looks like FASTQ of more than four lines a record, and is cut within "
+            "its records: write them in four, as by seqtk seq, and give --record 4",
         [LINES_HEADER] = "has a first line of names above numbers, which is "
                          "taken for a unit: give --header 1",
     };
-    char text[SAMPLE_BYTES];
+
+    if (kind == LINES_HEADER && header > 1)
+        notice(
+            "--lines: %s begins with %zu lines that are no records, and are taken "
+            "for units: give --header %zu; or --record 1, if each line is a unit",
+            path, header, header);
+    else if (kind != LINES_PLAIN)
+        notice("--lines: %s %s; or --record 1, if each line is a unit", path,
+               word[kind]);
+}
+
+void lines_look(const struct lines *l)
+{
+    size_t len = l->size < SAMPLE_BYTES ? (size_t)l->size : SAMPLE_BYTES,
+           header;
+    char *text = malloc(len + 1);
     struct es_error err;
-    size_t len = l->size < sizeof text ? (size_t)l->size : sizeof text;
     enum lines_kind kind;
 
-    if (lines_read(l, 0, text, len, &err) < 0)
-        return; /* who reads it in earnest says so */
-    kind = lines_kind(text, len, len == l->size);
-    if (kind != LINES_PLAIN)
-        notice("--lines: %s %s; or --record 1, if each line is a unit", l->path,
-               word[kind]);
+    /* Who reads it in earnest says what is wrong. */
+    if (text && lines_read(l, 0, text, len, &err) == 0) {
+        kind = lines_kind(text, len, len == l->size, &header);
+        tell(l->path, kind, header);
+    }
+    free(text);
 }

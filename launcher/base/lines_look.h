@@ -13,11 +13,16 @@ enum lines_kind {
     LINES_PLAIN,
     LINES_FASTA, /* ">" and lines that begin otherwise */
     LINES_FASTQ, /* "@", a sequence, "+", as many letters; again and again */
-    LINES_HEADER /* fields with names in the first line, numbers below */
+    LINES_FASTQ_WRAPPED, /* the same, where a sequence may have several lines */
+    LINES_HEADER         /* lines that name what stands in those below */
 };
 
-/* What the begin of a file looks like; whole: it is all of it. */
-enum lines_kind lines_kind(const char *text, size_t len, int whole);
+/* What the begin of a file looks like; whole: it is all of it.  *header: of how many
+ * lines that is.  The last line may be cut off. */
+enum lines_kind lines_kind(const char *text,
+                           size_t len,
+                           int whole,
+                           size_t *header);
 /* Say on stderr what would go wrong, and which option mends it. */
 void lines_look(const struct lines *l);
 

@@ -240,7 +240,12 @@ static void test_looks(void)
         {LINES_FASTA, ">a\r\nACG\r\n", "of Windows"},
         {LINES_PLAIN, ">a\n>b\n>c\n", "names of records only"},
         {LINES_PLAIN, "a\n>b\n", "a > further down"},
+        {LINES_FASTA, "\n;of 2026\n>a\nACG\n", "below a comment"},
         {LINES_FASTQ, "@a\nACG\n+\nIII\n@b\nA\n+b\nI\n", "FASTQ"},
+        {LINES_FASTQ, "@a\nACG\n+\n@+I\n@b\nA\n+b\n@\n",
+         "whose marks look like lines of names"},
+        {LINES_FASTQ_WRAPPED, "@a\nACG\nT\n+\nIII\nI\n@b\nA\n+\nI\n",
+         "FASTQ of several lines a record"},
         {LINES_PLAIN, "@a\nACG\n+\nII\n", "an @ and a + by chance"},
         {LINES_PLAIN, "@a\n@b\n@c\n@d\n", "a list of names"},
         {LINES_HEADER, "name,size\na,1\nb,2.5\n", "names above numbers"},
@@ -250,18 +255,69 @@ static void test_looks(void)
         {LINES_PLAIN, "a,b\nc,d\ne,f\n", "words only"},
         {LINES_PLAIN, "name,1\na,1\nb,2\n", "a number in the first line"},
         {LINES_PLAIN, "name,size\na,1\nb,2,3\n", "lines of unlike fields"},
-        {LINES_PLAIN, "name,size\na,1\nb,\n", "a number that is missing"},
+        {LINES_PLAIN, "name,size\na,1\nb,\n", "one number, and one is missing"},
+        {LINES_HEADER, "name,size\na,1\nb,\nc,NA\nd,4\n",
+         "some that are missing"},
+        {LINES_HEADER, "\"a,b\",\"size\"\n\"c,d\",\"1\"\n\"e\",\"2\"\n",
+         "names and numbers in quotes"},
+        {LINES_PLAIN, "# a title\n\ntext\n", "a text with a title"},
+        {LINES_PLAIN, "#a\n#b\n#c\n", "a list of tags"},
         {LINES_PLAIN, "a/b.c\nd/e.c\nf g\n", "paths"},
         {LINES_PLAIN, "echo a, b\necho c, 1\necho d, 2\n", "commands"},
         {LINES_PLAIN, "\n\n\n", "empty lines"},
         {LINES_PLAIN, "", "nothing"},
     };
+    size_t header;
 
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
-        ok(lines_kind(files[i].text, strlen(files[i].text), 1) == files[i].kind,
+        ok(lines_kind(files[i].text, strlen(files[i].text), 1, &header)
+               == files[i].kind,
            "%s", files[i].name);
-    is_int((int)lines_kind("n,s\na,1\nb,2,", 12, 0), LINES_PLAIN,
+    is_int((int)lines_kind("n,s\na,1\nb,2,", 12, 0, &header), LINES_PLAIN,
            "a line that was cut off says nothing");
+    is_int((int)lines_kind(">a\nACG", 6, 0, &header), LINES_FASTA,
+           "but the begin of a long sequence does");
+}
+
+static void test_long_reads(void)
+{
+    enum { LETTERS = 20000 };
+    char text[3 * LETTERS] = "@a\n";
+    size_t header, len = strlen(text);
+
+    memset(text + len, 'A', LETTERS);
+    is_int((int)lines_kind(text, len + LETTERS, 0, &header), LINES_FASTQ,
+           "a long read is known by its letters");
+    is_int((int)lines_kind(text, len + 10, 0, &header), LINES_PLAIN,
+           "a few are not enough");
+    len += LETTERS + (size_t)sprintf(text + len + LETTERS, "\n+\n");
+    memset(text + len, '@', LETTERS);
+    is_int((int)lines_kind(text, len + LETTERS / 2, 0, &header), LINES_FASTQ,
+           "with some of its marks");
+    is_int((int)lines_kind(text, len + LETTERS, 1, &header), LINES_FASTQ,
+           "with all");
+    is_int((int)lines_kind(text, len + LETTERS + 1, 1, &header), LINES_PLAIN,
+           "it has no more of them than letters");
+}
+
+static int header_of(const char *text)
+{
+    size_t header;
+
+    return lines_kind(text, strlen(text), 1, &header) == LINES_HEADER
+               ? (int)header
+               : 0;
+}
+
+static void test_headers(void)
+{
+    is_int(header_of("##fileformat=VCFv4.2\n##a\n#CHROM\tPOS\n1\t2\n"), 3,
+           "the head of a VCF");
+    is_int(header_of("#chrom\tstart\n1\t2\n"), 1, "of a BED");
+    is_int(header_of("@HD\tVN:1.6\n@SQ\tSN:1\nread\t0\n"), 2, "of a SAM");
+    is_int(header_of("@HD\tVN:1.6\n@SQ\tSN:1\n"), 0,
+           "with nothing below there is none");
+    is_int(header_of("a,b\nc,1\nd,2\n"), 1, "a line of names");
 }
 
 int main(void)
@@ -272,6 +328,8 @@ int main(void)
     test_rules();
     test_small();
     test_looks();
+    test_long_reads();
+    test_headers();
     tree_remove();
     return done();
 }
