@@ -18,6 +18,10 @@ test_expect_success 'a field that is misspelt: it is named, and the run goes on'
 	run --range 0:20 -- echo {begn} {end} >got &&
 	said "evenstep: {begn} is left as it is: did you mean {begin}\?" && grep "^{begn} 20$" got
 '
+test_expect_success 'likewise in the name of a file' '
+	run --range 0:20 --stdout "out/{begin}-{lable}" -- echo {begin} && said "evenstep: {lable} is left as it is: did you mean {label}\?" && rm -r out &&
+	run --range 0:20 --workdir tmp --return "o-{begin}-{nod}" -- sh -c "touch o-{begin}-\$1" x "{no""d}"; said "evenstep: {nod} is left as it is: did you mean {node}\?"; rm -f o-*
+'
 test_expect_success 'braces of the command itself are no mistake' '
 	run --range 0:20 -- awk "BEGIN { print {begin}; exit } {print}" && quiet &&
 	run --range 0:20 -- echo "{\"first\": {begin}, \"last\": {end}}" {} {1..3} {print} && quiet

@@ -150,12 +150,14 @@ done <<'END'
 --range 0:9 --stdout o/{begin}/|--stdout: "o/{begin}/" names no file: name a file, as out-{begin}
 --range 0:9 --repeat 2 --stdout o/{begin}|--stdout: o/{begin} would be one file for all frames: put {frame} into it
 --queue queue --stdout o/{begin}|--stdout: o/{begin} would be one file for all frames: put {frame} or {label} into it
---queue leaves --stdout o/{label}-{begin}|--stdout: the label "../x" leads out of the folder: give labels without ..
+--queue leaves --stdout o/{label}-{begin}|--stdout: the label "../x" leads out of the folder: give labels that are no path of their own
 --range 0:9 --return /out-{begin}|--return: /out-{begin} is not in the command's folder: give a path below it, without ..
 --range 0:9 --return a/../../{begin}|--return: a/../../{begin} is not in the command's folder: give a path below it, without ..
+--range 0:9 --repeat 2 --stdout o/{frame}{begin}|--stdout: in o/{frame}{begin} fields run together: two pieces may have one name: put a letter or a - between them
+--range 0:9 --return a/{begin} --return a/{end}|--return: a/{begin} and a/{end} may be one file: name them unlike each other
 --range 0:9 --return out|--return: out would be one file for all pieces: put {begin} into it
---range 0:9 --return a{begin} --return a{begin}|--return: a{begin} is given twice: give each once
---queue leaves --return {label}-{begin}|--return: the label "../x" leads out of the folder: give labels without ..
+--range 0:9 --return a{begin} --return a{begin}|--return: a{begin} and a{begin} may be one file: name them unlike each other
+--queue leaves --return {label}-{begin}|--return: the label "../x" leads out of the folder: give labels that are no path of their own
 --range 0:9 --return a{begin} --persistent|--return and --persistent exclude each other: give one of them
 --range 0:9 --workdir tmp --persistent|--workdir tmp: a program that stays has one folder: leave one of them out
 --range 0:9 --journal j --return {node}-{begin}|{node}-{begin}: with --journal a name may not say where: leave {node} and {slot} out

@@ -32,6 +32,38 @@ static int has(const char *text, const char *field)
     return strstr(text, field) != NULL;
 }
 
+/* Fields with nothing between them, or only digits: 1 and 12 look like 11 and 2. */
+static int runs_together(const char *text)
+{
+    for (const char *at = text; (at = strchr(at, '}')) != NULL; at++)
+        if (at[1 + strspn(at + 1, "0123456789")] == '{')
+            return 1;
+    return 0;
+}
+
+/* The length of a field that says where a piece lies; 0: there is none here. */
+static size_t place_field(const char *text)
+{
+    static const char begin[] = "{begin}", end[] = "{end}";
+
+    if (strncmp(text, begin, sizeof begin - 1) == 0)
+        return sizeof begin - 1;
+    return strncmp(text, end, sizeof end - 1) == 0 ? sizeof end - 1 : 0;
+}
+
+int file_name_clash(const char *a, const char *b)
+{
+    while (*a || *b) {
+        size_t in_a = place_field(a), in_b = place_field(b);
+
+        if ((in_a > 0) != (in_b > 0) || (in_a == 0 && *a != *b))
+            return 0;
+        a += in_a > 0 ? in_a : 1;
+        b += in_b > 0 ? in_b : 1;
+    }
+    return 1;
+}
+
 int file_name_check(const char *text,
                     const char *option,
                     enum frames frames,
@@ -49,6 +81,12 @@ int file_name_check(const char *text,
         return es_fail(err, ES_USAGE, "put {begin} into it",
                        "--%s: %.80s would be one file for all pieces", option,
                        text);
+    if (runs_together(text))
+        return es_fail(
+            err, ES_USAGE, "put a letter or a - between them",
+            "--%s: in %.80s fields run together: two pieces may have one "
+            "name",
+            option, text);
     if (has(text, "{frame}") || frames == FRAMES_ONE
         || (frames == FRAMES_LABELLED && has(text, "{label}")))
         return 0;
@@ -79,7 +117,8 @@ int file_name_fill(char name[FILE_NAME_MAX],
                        "--%s: %.80s is too long", option, text);
     if (!ends_well(name) || count_up(name) != count_up(text)
         || (name[0] == '/') != (text[0] == '/'))
-        return es_fail(err, ES_USAGE, "give labels without ..",
+        return es_fail(err, ES_USAGE,
+                       "give labels that are no path of their own",
                        "--%s: the label \"%.80s\" leads out of the folder",
                        option, run->label);
     return 0;

@@ -24,6 +24,9 @@ int file_name_check(const char *text,
                     enum frames frames,
                     int inside,
                     struct es_error *err);
+/* Do two templates give one name to two pieces, as they differ in {begin} and {end}
+ * only, or not at all? */
+int file_name_clash(const char *a, const char *b);
 /* The name for a piece.  Fails with ES_USAGE if it is too long, or a field that
  * was filled in leads elsewhere than the template does. */
 int file_name_fill(char name[FILE_NAME_MAX],

@@ -82,13 +82,21 @@ static int tell_field(const char *text, int is_variable)
     return 1;
 }
 
+static int tell_fields_of(const char *text)
+{
+    int told = 0;
+
+    for (const char *at = text; at && (at = strchr(at, '{')); at++)
+        told += tell_field(at, at > text && at[-1] == '$');
+    return told;
+}
+
 int oversight_tell_fields(char *const command[])
 {
     int told = 0;
 
     for (size_t i = 0; command[i]; i++)
-        for (const char *at = command[i]; (at = strchr(at, '{')); at++)
-            told += tell_field(at, at > command[i] && at[-1] == '$');
+        told += tell_fields_of(command[i]);
     return told;
 }
 
@@ -229,8 +237,19 @@ static void tell_command(const struct run_options *o, char *const command[])
                command[0], command[0]);
 }
 
+static void tell_names(const struct run_options *o)
+{
+    (void)tell_fields_of(o->output);
+    (void)tell_fields_of(o->workdir);
+    for (uint32_t i = 0; i < o->n_returned; i++)
+        (void)tell_fields_of(o->returned[i]);
+    for (size_t i = 0; i < o->n_bcast; i++)
+        (void)tell_fields_of(o->bcast[i]);
+}
+
 void oversight_tell_command(const struct run_options *o)
 {
+    tell_names(o);
     for (size_t t = o->types.has_own ? 0 : 1; t < o->types.n; t++)
         tell_command(o, o->types.type[t].command);
 }

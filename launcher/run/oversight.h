@@ -29,7 +29,8 @@ int oversight_tell_fields(char *const command[]);
  */
 int oversight_uses_no_slice(char *const command[]);
 
-/* Of a run: the first and, if there is nothing to tell, the second. */
+/* Of a run: the first, of its commands and of the names of its files, and, if there is
+ * nothing to tell of a command, the second. */
 void oversight_tell_command(const struct run_options *o);
 
 /*

@@ -329,9 +329,10 @@ static int check_returned(const struct run_options *o,
             || check_journaled(o, o->returned[i], err) < 0)
             return -1;
         for (uint32_t k = 0; k < i; k++)
-            if (strcmp(o->returned[i], o->returned[k]) == 0)
-                return es_fail(err, ES_USAGE, "give each once",
-                               "--return: %s is given twice", o->returned[i]);
+            if (file_name_clash(o->returned[i], o->returned[k]))
+                return es_fail(err, ES_USAGE, "name them unlike each other",
+                               "--return: %.80s and %.80s may be one file",
+                               o->returned[k], o->returned[i]);
     }
     return 0;
 }

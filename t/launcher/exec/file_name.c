@@ -32,6 +32,11 @@ static void test_templates(void)
         {"out-{begin}", FRAMES_MANY, 1, 0},
         {"{label}-{begin}", FRAMES_MANY, 1, 0},
         {"out-{begin}", FRAMES_LABELLED, 1, 0},
+        {"{frame}{begin}", FRAMES_MANY, 1, 0},
+        {"{label}0{begin}", FRAMES_LABELLED, 1, 0},
+        {"{begin}{end}", FRAMES_ONE, 1, 0},
+        {"{frame}x{begin}{}", FRAMES_MANY, 1, 0},
+        {"{frame}/{begin}", FRAMES_MANY, 1, 1},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -43,6 +48,18 @@ static void test_templates(void)
            "\"%s\" is %s: %s", cases[i].text,
            cases[i].good ? "good" : "refused", err.what);
     }
+}
+
+static void test_clash(void)
+{
+    ok(file_name_clash("a/{begin}", "a/{end}"),
+       "one piece's end is another's begin");
+    ok(file_name_clash("{end}.x", "{end}.x"),
+       "what is given twice is one file");
+    ok(!file_name_clash("a/{begin}", "b/{end}"), "unlike folders are not");
+    ok(!file_name_clash("{begin}.x", "{begin}.xy")
+           && !file_name_clash("{begin}", "x{begin}"),
+       "nor what is longer");
 }
 
 static int fill(char *name, const char *text, const char *label)
@@ -79,6 +96,7 @@ static void test_names(void)
 int main(void)
 {
     test_templates();
+    test_clash();
     test_names();
     return done();
 }
