@@ -60,7 +60,7 @@ int dry_run_print(FILE *to,
     template_free(words);
     fprintf(to, "  # units %ju:%ju", (uintmax_t)piece->begin,
             (uintmax_t)piece->end);
-    if (slice > 0)
+    if (slice > 0 && slice >= piece->end - piece->begin)
         fprintf(to, " of its %ju", (uintmax_t)slice);
     if (o->lines)
         print_stdin(to, o, piece);

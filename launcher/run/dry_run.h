@@ -11,9 +11,9 @@
 #include <stdio.h>
 
 /*
- * One line, "n0: render 0 25  # units 0:25 of its 250", of which slice is the
- * 250, or 0 if it is not known; behind it what would be on stdin.  0, or -1 if
- * memory ran out or `to` does not take it.
+ * One line, "n0: render 0 25  # units 0:25 of its 250"; behind it what would be on
+ * stdin.  slice is the 250; 0 if it is not known, and less than the piece where frames
+ * are cut as one.  0, or -1 if memory ran out or `to` does not take it.
  */
 int dry_run_print(FILE *to,
                   const struct run_options *o,

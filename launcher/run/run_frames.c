@@ -52,6 +52,22 @@ static int print_commands(struct run *r)
     return fflush(stdout) == 0 ? 0 : es_no_space(r->err);
 }
 
+/* A frame has begun: print the commands of all that begin with it. */
+static int print_plan(struct run *r)
+{
+    struct distribution *d = r->distribution;
+    int rc = WORK_BEGUN;
+
+    while (rc == WORK_BEGUN && distribution_wants_frame(d))
+        rc = work_next(&r->work, d, r->err);
+    if (rc < 0 || (rc != WORK_BEGUN && distribution_no_frame(d, r->err) < 0))
+        return -1;
+    for (; distribution_open(d) > 0; distribution_drop(d))
+        if (print_commands(r) < 0)
+            return -1;
+    return 0;
+}
+
 static void tell_begun(struct run *r)
 {
     uint64_t left;
@@ -162,7 +178,7 @@ static int go_on(struct run *r)
         if (rc == WORK_BEGUN)
             tell_begun(r);
         if (rc == WORK_BEGUN && r->o->dry_run) {
-            run_finish(r, print_commands(r) < 0);
+            run_finish(r, print_plan(r) < 0);
             return 0;
         }
     }

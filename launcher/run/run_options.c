@@ -427,8 +427,6 @@ static int settle_ahead(struct run_options *o, struct es_error *err)
               && o->power == POWER_OFF && o->pieces == DISPATCH_BY_COST
               && o->policy->by_speed;
 
-    if (o->dry_run)
-        o->ahead = 0;
     if (o->ahead == AHEAD_AUTO)
         o->ahead = may ? AHEAD_OF_QUEUE : 0;
     if (o->ahead > 0 && o->persistent)
