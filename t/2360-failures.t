@@ -53,7 +53,7 @@ seq 0 999 >whole && grep -vx 613 whole >holed
 test_expect_success '--keep-going: a command that fails is left out, the rest comes in order, exit 1 and what is missing' '
 	test_expect_code 1 job --range 0:1000 --keep-going --report report -- ./but 613 {begin} {end} >out 2>err &&
 	said "evenstep: left out: frame 0, units [0-9]+:[0-9]+, local[01]: exited with status 3" &&
-	said "evenstep: [0-9]+ units are left out: 1 command failed: with --journal FILE, --resume-failed does them again; report has all" &&
+	said "evenstep: [0-9]+ units are left out: 1 command failed: with --journal FILE, --resume-failed tries again; report has all" &&
 	set -- $(sed -n "s/^evenstep: left out: frame 0, units \([0-9]*\):\([0-9]*\),.*/\1 \2/p" err) &&
 	test "$1" -le 613 && test 613 -lt "$2" && awk -v b="$1" -v e="$2" "\$1 < b || \$1 >= e" whole >want && test_cmp want out &&
 	summary ".status == \"incomplete\" and .left_out == $2 - $1" &&
@@ -136,7 +136,7 @@ test_expect_success 'what was left out stays out with --resume, and is done with
 	seq 200 | sed "s/.*/line&/" >clean && sed "77s/.*/bad/; 150s/.*/bad/" clean >lines && tr a-z A-Z <clean >upped &&
 	sed "77d; 150d" upped >want && cat want want >twice && cat upped upped >all &&
 	test_expect_code 1 job --lines lines --repeat 2 --bisect --keep-going --journal journal --joblog log -- ./upper >out 2>err && test_cmp twice out &&
-	mentioned "4 units are left out: 4 commands failed: --resume-failed does them again; log has all" && before=$(wc -l <log) &&
+	mentioned "4 units are left out: 4 commands failed: --resume-failed tries again; log has all" && before=$(wc -l <log) &&
 	rm -f begun && test_expect_code 1 job --lines lines --repeat 2 --journal journal --resume --report report --joblog log -- ./upper >out 2>err && test_cmp twice out &&
 	test ! -e begun && said "evenstep: left out: frame 1, units 149:150, local[01]: exited with status 4 in a run before" && summary ".left_out == 4" && lines log "$before" &&
 	test_expect_code 1 job --lines lines --repeat 2 --keep-going --journal journal --resume-failed --joblog log -- ./upper >out 2>err && test_cmp twice out &&

@@ -264,7 +264,7 @@ int run_failures_end(struct run *r)
 
     if (r->failures.n == 0)
         return 0;
-    snprintf(mend, sizeof mend, "%s does them again%s%.120s%s",
+    snprintf(mend, sizeof mend, "%s tries again%s%.120s%s",
              r->o->journal ? "--resume-failed"
                            : "with --journal FILE, --resume-failed",
              list ? "; " : "", list ? list : "", list ? " has all" : "");

@@ -183,7 +183,7 @@ const struct option run_options_table[] = {
      .def = "auto", .help =
      "K later frames at most may begin on nodes that have nothing left of the "
      "first: for frames of which none reads what another one makes; auto: 2 of "
-     "a queue, 0 else"},
+     "a queue whose pieces are cut by their costs, 0 else"},
     {OPTION_TEXT, "metrics", "probe|cached|equal|FILE", AT(metrics_file),
      .help =
      "first sizes: from a probe of every node, from the site's cache where it "
@@ -209,7 +209,8 @@ const struct option run_options_table[] = {
     {OPTION_COUNT, "retries", "N", AT(retries), .high = RETRIES_MAX,
      .def = "0", .help =
      "what a command failed at is done again, N times at most, by other nodes "
-     "if there are any; a node with N failures in a row gets nothing more"},
+     "if there are any; a node with N failures in a row (3 with --keep-going or "
+     "--bisect) gets nothing more"},
     {OPTION_COUNT, "keep-going", "MAX", AT(keep_going), .low = 1,
      .bare = "9223372036854775807", .help =
      "what still fails after that is left out, the rest is done, and the end "
