@@ -89,6 +89,15 @@ test_expect_success 'agents that stay: four commands of a job have one step; not
 	in_job -N8 sh steps.sh; cat got err && test "$(grep -cx 1 got)" = 3 && count same 8 &&
 	wait_for 60 no_agents && wait_for 60 no_jobs && test -z "$(on_ctl find /dev/shm -name "linger-*")"
 '
+cat >attended.sh <<'END'
+steps() { squeue -h -s -j $SLURM_JOB_ID -o "%i %j" | grep -c evenstep; }
+attend() { srun --evenstep --evenstep-bcast=file:/tmp/attended "$@" sh -c 'cmp file /tmp/attended && test -s $EVENSTEP_DIR/conntable && echo $SLURM_NTASKS && rm /tmp/attended'; steps; }
+attend && attend && attend -n3 -N3 && attend
+END
+test_expect_success 'likewise steps that are attended: those of one set of nodes share theirs' '
+	in_job -N4 --ntasks-per-node=1 sh attended.sh; cat got err && quiet err && printf "%s\n" 4 4 4 4 1 4 4 4 4 1 3 3 3 2 4 4 4 4 2 >want &&
+	test_cmp want got && wait_for 60 no_agents && wait_for 60 no_jobs && test -z "$(on_ctl find /dev/shm -name "linger-*")"
+'
 # By sbatch: a salloc of Slurm 22.05 whose command cancels it may spin for ever.
 test_expect_success 'likewise after scancel' '
 	! on_ctl env EVENSTEP_CONF="$PWD/stay.conf" PATH="$EVENSTEP_BUILD:$PATH" sbatch -Q -W -N2 -o /dev/null --wrap "evenstep bcast -f file /tmp/x && touch \"$PWD/brought\" && scancel \$SLURM_JOB_ID && sleep 60" &&

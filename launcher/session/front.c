@@ -127,7 +127,8 @@ int front_open(struct front *f,
     setup->encrypt = config->encrypt;
     setup->interfaces = config->bcast.interface;
     setup->wireup = config->wireup;
-    if (!setup->place.job) /* the agents of a step end with it */
+    /* An srun that has no job around it ends its own with the step. */
+    if (!setup->place.job || setup->place.job == companion_job_from_environ())
         setup->linger_s = (uint32_t)config->linger_s;
     f->on = on;
     f->arg = arg;
