@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pmix_bcast/own_folder.h"
+#include "pmix_bcast/folder_path.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -15,55 +16,84 @@
 #include <time.h>
 #include <unistd.h>
 
-#define DEPTH_MAX 256 /* of folders that are removed */
-#define YOUNG_S   60  /* a new folder may not be locked yet */
-#define OPEN_IT   (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+#define YOUNG_S 60 /* a new folder may not be locked yet */
+
+/* --- entering -------------------------------------------------------------- */
 
 /* The C library has no name for it yet.  Kernels before 5.6 do not know it, and
  * containers may forbid it. */
 int own_folder_enter(int at, const char *name)
 {
-    struct open_how how = {.flags = OPEN_IT, .resolve = RESOLVE_NO_XDEV};
+    struct open_how how = {.flags = FOLDER_OPEN, .resolve = RESOLVE_NO_XDEV};
     int fd = (int)syscall(SYS_openat2, at, name, &how, sizeof how);
 
     return fd < 0 && (errno == ENOSYS || errno == EPERM)
-               ? openat(at, name, OPEN_IT)
+               ? openat(at, name, FOLDER_OPEN)
                : fd;
 }
 
 /* --- removing ------------------------------------------------------------- */
 
-static void remove_tree(int at, const char *name, int depth);
-
-static void empty_folder(int dir, int depth)
+static int enter_to_empty(int at, const char *name)
 {
-    DIR *list = fdopendir(dir);
-    struct dirent *d;
+    int dir = own_folder_enter(at, name);
 
-    if (!list) {
-        close(dir);
-        return;
-    }
-    while ((d = readdir(list)) != NULL)
-        if (strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0)
-            remove_tree(dirfd(list), d->d_name, depth);
-    closedir(list);
-}
-
-static void remove_tree(int at, const char *name, int depth)
-{
-    int dir;
-
-    if (unlinkat(at, name, 0) == 0 || errno == ENOENT || depth == DEPTH_MAX)
-        return;
-    dir = own_folder_enter(at, name);
     if (dir < 0 && errno == EACCES /* a command has closed it to itself */
         && fchmodat(at, name, 0700, 0) == 0)
         dir = own_folder_enter(at, name);
-    if (dir >= 0) {
+    if (dir >= 0)
         (void)fchmod(dir, 0700); /* it may be closed to writing */
-        empty_folder(dir, depth + 1);
+    return dir;
+}
+
+/* All but the folders in it, which are to be visited. */
+static void remove_files(struct folder_path *p)
+{
+    int dir = fcntl(folder_path_fd(p), F_DUPFD_CLOEXEC, 0);
+    DIR *list = dir < 0 ? NULL : fdopendir(dir);
+    struct dirent *d;
+    int why = 0;
+
+    if (!list) {
+        if (dir >= 0)
+            close(dir);
+        return;
     }
+    while (why == 0 && (d = readdir(list)) != NULL)
+        if (strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0
+            && unlinkat(dir, d->d_name, 0) < 0 && errno != ENOENT)
+            why = folder_path_add(p, d->d_name);
+    closedir(list);
+}
+
+static void empty(struct folder_path *p, int at, const char *name)
+{
+    int dir = enter_to_empty(at, name);
+
+    if (dir < 0)
+        (void)unlinkat(at, name, AT_REMOVEDIR);
+    else if (folder_path_enter(p, dir) == 0)
+        remove_files(p);
+}
+
+static void remove_tree(int at, const char *name)
+{
+    struct folder_path p = {0};
+    int why = 0;
+
+    if (unlinkat(at, name, 0) == 0 || errno == ENOENT)
+        return;
+    empty(&p, at, name);
+    while (why == 0 && p.n > 0) {
+        const char *next = folder_path_next(&p);
+
+        if (next)
+            empty(&p, folder_path_fd(&p), next);
+        else if ((why = folder_path_leave(&p)) == 0 && p.n > 0)
+            (void)unlinkat(folder_path_fd(&p), folder_path_now(&p),
+                           AT_REMOVEDIR);
+    }
+    folder_path_clear(&p);
     (void)unlinkat(at, name, AT_REMOVEDIR);
 }
 
@@ -71,20 +101,17 @@ static void remove_tree(int at, const char *name, int depth)
 void own_folder_remove(int at, const char *name)
 {
     const char *last = strrchr(name, '/');
-    char folder[PATH_MAX];
+    char folder[PATH_MAX] = ".";
     int fd;
 
-    if (!last) {
-        remove_tree(at, name, 0);
+    if (last && last - name >= (ptrdiff_t)sizeof folder - 1)
         return;
-    }
-    if (last - name >= (ptrdiff_t)sizeof folder - 1)
-        return;
-    snprintf(folder, sizeof folder, "%.*s/", (int)(last - name), name);
+    if (last)
+        snprintf(folder, sizeof folder, "%.*s/", (int)(last - name), name);
     fd = openat(at, folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return;
-    remove_tree(fd, last + 1, 0);
+    remove_tree(fd, last ? last + 1 : name);
     close(fd);
 }
 
@@ -97,7 +124,7 @@ int own_folder_open(int at, const char *name)
 
     if (mkdirat(at, name, 0700) < 0 && errno != EEXIST)
         return -1;
-    fd = openat(at, name, OPEN_IT);
+    fd = openat(at, name, FOLDER_OPEN);
     if (fd < 0)
         return -1;
     if (fstat(fd, &st) == 0 && st.st_uid == getuid() && (st.st_mode & 077) == 0)
@@ -119,7 +146,7 @@ static int is_kept(int dir, const char *kept)
 static int is_abandoned(int at, const char *name, const char *kept)
 {
     struct stat st;
-    int fd = openat(at, name, OPEN_IT);
+    int fd = openat(at, name, FOLDER_OPEN);
     int is = fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == getuid()
              && st.st_mtime < time(NULL) - YOUNG_S
              && flock(fd, LOCK_EX | LOCK_NB) == 0 && !is_kept(fd, kept);

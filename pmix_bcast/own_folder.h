@@ -14,8 +14,8 @@ int own_folder_open(int at, const char *name);
 /* Open a folder that is there and no mount point; a descriptor, or -1 with
  * errno: EXDEV if it is one. */
 int own_folder_enter(int at, const char *name);
-/* Remove as much as possible of it; what is left does no harm.  What
- * is mounted in it stays as it is. */
+/* Remove as much as possible of it, at any depth; what is left does no harm.
+ * What is mounted in it stays as it is. */
 void own_folder_remove(int at, const char *name);
 /* Remove the folders called <prefix>...-<node> in a folder which are ours, and
  * locked by nobody; but not one that has a file `kept` (NULL: all).  Those of
