@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pmix_bcast/own_folder.h"
 #include "pmix_bcast/folder_path.h"
+#include "pmix_bcast/mounts.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -20,6 +21,24 @@
 
 /* --- entering -------------------------------------------------------------- */
 
+/* It is looked at before it is opened: on a mount that may take for ever. */
+static int enter_looking(int at, const char *name)
+{
+    int place = openat(at, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int fd = -1, why = place < 0 ? errno : 0;
+
+    if (why == 0 && mounts_differ(at, place))
+        why = EXDEV;
+    if (why == 0) {
+        fd = openat(place, ".", FOLDER_OPEN);
+        why = fd < 0 ? errno : 0;
+    }
+    if (place >= 0)
+        close(place);
+    errno = why;
+    return fd;
+}
+
 /* The C library has no name for it yet.  Kernels before 5.6 do not know it, and
  * containers may forbid it. */
 int own_folder_enter(int at, const char *name)
@@ -28,7 +47,7 @@ int own_folder_enter(int at, const char *name)
     int fd = (int)syscall(SYS_openat2, at, name, &how, sizeof how);
 
     return fd < 0 && (errno == ENOSYS || errno == EPERM)
-               ? openat(at, name, FOLDER_OPEN)
+               ? enter_looking(at, name)
                : fd;
 }
 
