@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define SHOWN 300u /* bytes of a path in a message, with its NUL */
+
 /* --- from the old tree and the cache --------------------------------------- */
 
 static int find_same(struct tree_copy *t, int *fd, const struct tree_place *p)
@@ -87,6 +89,34 @@ static int look_for_same(struct tree_copy *t)
     return why;
 }
 
+/* Of a path that would leave no room for the reason, its end. */
+static void shorten(char shown[SHOWN], const char *path)
+{
+    size_t len = strlen(path);
+    const char *end = len < SHOWN ? NULL : strchr(path + len - SHOWN + 4, '/');
+
+    snprintf(shown, SHOWN, "%s%s", end ? "..." : "", end ? end : path);
+}
+
+static void say_why_not(struct tree_copy *t, int why, const char *path)
+{
+    char shown[SHOWN];
+
+    shorten(shown, path);
+    if (why == EISDIR)
+        snprintf(t->why, sizeof t->why,
+                 "%s is a folder there, and none in SRC: give --delete", shown);
+    else if (why == EBUSY)
+        snprintf(t->why, sizeof t->why, TREE_COPY_MOUNTED, shown);
+    else if (why == EXDEV)
+        snprintf(t->why, sizeof t->why,
+                 "%s belongs to another device, subvolume or project there, "
+                 "and cannot be kept: give --delete",
+                 shown);
+    else
+        snprintf(t->why, sizeof t->why, "%s: %s", shown, strerror(why));
+}
+
 /* What only the old tree has. */
 static int keep_others(struct tree_copy *t)
 {
@@ -103,14 +133,8 @@ static int keep_others(struct tree_copy *t)
                              .to = t->root,
                              .progress = &t->progress};
     why = tree_merge(m);
-    if (why == EISDIR)
-        snprintf(t->why, sizeof t->why,
-                 "%s is a folder there, and none in SRC: give --delete",
-                 m->path);
-    else if (why == EXDEV)
-        snprintf(t->why, sizeof t->why, "%s is a mount point there", m->path);
-    else if (why && m->path[0])
-        snprintf(t->why, sizeof t->why, "%s: %s", m->path, strerror(why));
+    if (why && m->path[0])
+        say_why_not(t, why, m->path);
     free(m);
     return why;
 }

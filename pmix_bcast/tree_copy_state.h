@@ -43,6 +43,8 @@ struct tree_copy {
     char why[TREE_PATH_MAX + 64]; /* more than an errno value says */
 };
 
+#define TREE_COPY_MOUNTED "%s is a mount point there: unmount it first"
+
 /* The old tree's file in an entry's place; -1: there is none. */
 int tree_copy_open_old(const struct tree_copy *t, uint32_t entry);
 /* Holes, and a hole at the end, are there before the data.  0, or -1 with errno. */

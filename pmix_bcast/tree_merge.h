@@ -12,11 +12,11 @@ struct tree_merge {
     const struct tree_index *index; /* of the new tree */
     int from, to;                   /* folders: the old and the new tree */
     struct tree_progress *progress;
-    char path[TREE_PATH_MAX]; /* filled: what failed */
+    char path[TREE_PATH_MAX]; /* filled: what failed, or its end */
 };
 
 /* The new tree's folders are there, and may be written.  0 or an errno value:
- * EISDIR: a folder there is none in the new tree; EXDEV: a mount point. */
+ * EISDIR: a folder there is none in the new tree; EBUSY: a mount point. */
 int tree_merge(struct tree_merge *m);
 
 #endif

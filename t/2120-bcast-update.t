@@ -105,6 +105,23 @@ test_expect_success 'two at once into one DST: one of the two, whole' '
 	for i in 0 1; do diff -r --no-dereference src dst/local$i/x >d || diff -r --no-dereference other dst/local$i/x >d || return 1; done &&
 	bcast -r --update --delete src "$dst" && arrived src
 '
+# deep FOLDER N: a file within N folders, each in the one before.
+down() { seq "$1" | sed 's/.*/d/' | tr '\n' /; }
+deep() { mkdir -p "$1/$(down "$2")" && echo "$2" >"$1/$(down "$2")file"; }
+is_deep() { test "$(cat "$1/$(down "$2")file")" = "$2"; }
+nothing_beside() { ls -A dst/local0 >got && echo x >want && test_cmp want got; }
+test_expect_success 'folders that are 300 deep: brought, updated, kept and replaced, and nothing is left beside' '
+	n=1 && nodes 1 && mkdir low && : >low/file && deep deepest 300 && bcast -r deepest "$dst" && is_deep dst/local0/x 300 &&
+	echo other >deepest/more && bcast -r --update deepest "$dst" && is_deep dst/local0/x 300 && cmp deepest/more dst/local0/x/more && nothing_beside &&
+	bcast -r --update low "$dst" && is_deep dst/local0/x 300 && nothing_beside &&
+	bcast -r --update --delete low "$dst" && diff -r low dst/local0/x && nothing_beside
+'
+test_expect_success 'so are 900, with more files than may be open; and what an agent has left that was killed' '
+	nodes 1 && deep dst/local0/x 900 && (ulimit -n 200 && bcast -r --update low "$dst") && rm low/file && echo low >low/low &&
+	is_deep dst/local0/x 900 && nothing_beside &&
+	bcast -r -f low "$dst" && diff -r low dst/local0/x && nothing_beside &&
+	left=dst/local0/.evenstep-tree-0123-$(hostname) && deep $left 600 && touch -d "2 minutes ago" $left && bcast -r -f low "$dst" && nothing_beside
+'
 fails_with() { # OPTIONS MESSAGE
 	fails 2 "$2" eval "evenstep bcast --local 1 $1 src '$dst'"
 }

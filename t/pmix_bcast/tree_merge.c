@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What only the old tree has comes into the new one, and nothing else does. */
 #include "pmix_bcast/tree_merge.h"
+#include "pmix_bcast/own_folder.h"
 #include "pmix_bcast/tree_source.h"
 #include "tree.h"
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 static struct tree_progress progress;
@@ -117,12 +119,91 @@ static void test_faults(void)
     atomic_store(&progress.cancel, 0);
 }
 
+/* --- deep folders ---------------------------------------------------------- */
+
+#define DEPTH 600
+
+static int go_in(int at, const char *name, int make)
+{
+    int fd = make && mkdirat(at, name, 0700) < 0 && errno != EEXIST
+                 ? -1
+                 : openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (at >= 0)
+        close(at);
+    return fd;
+}
+
+/* The innermost of DEPTH folders, which are made where that is wanted. */
+static int go_down(const char *name, const char *each, int make)
+{
+    int at = go_in(AT_FDCWD, tree_path(name), make);
+
+    for (int i = 0; at >= 0 && i < DEPTH; i++)
+        at = go_in(at, each, make);
+    return at;
+}
+
+static void make_file_in(int at)
+{
+    int fd = openat(at, "file", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+    if (fd < 0)
+        bail("no file: %s", strerror(errno));
+    close(fd);
+    close(at);
+}
+
+static int has_file(const char *name, const char *each)
+{
+    int at = go_down(name, each, 0);
+    int has = at >= 0 && faccessat(at, "file", F_OK, 0) == 0;
+
+    if (at >= 0)
+        close(at);
+    return has;
+}
+
+static void test_depth(void)
+{
+    struct rlimit limit;
+    char each[101] = "";
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+        bail("no limit: %s", strerror(errno));
+    limit.rlim_cur = 250;
+    if (setrlimit(RLIMIT_NOFILE, &limit) < 0)
+        bail("no limit: %s", strerror(errno));
+    close(go_down("new", "d", 1));
+    make_file_in(go_down("old", "d", 1));
+    is_int(merge(), 0, "600 folders in each other, of both trees");
+    ok(has_file("new", "d"), "the innermost has what only the old one has");
+    memset(each, 'x', sizeof each - 1);
+    make_file_in(go_down("old", each, 1));
+    is_int(merge(), 0, "600, which only the old one has");
+    ok(has_file("new", each), "with a path of %d bytes", DEPTH * 101);
+    /* As the index does not know it, the file cannot be made again. */
+    own_folder_remove(AT_FDCWD, tree_path("new"));
+    close(go_down("new", "d", 1));
+    own_folder_remove(AT_FDCWD, tree_path("old/d"));
+    close(go_down("old", "d", 1));
+    is_int(mkfifoat(go_down("old", "d", 0), "pipe", 0600)
+               || mkfifoat(go_down("new", "d", 0), "pipe", 0600),
+           0, "a pipe in each");
+    is_int(merge(), EEXIST, "what is there far down");
+    ok(strlen(m.path) == 2 * DEPTH + 4 && strstr(m.path, "d/pipe"),
+       "is named with all of its path");
+}
+
 int main(void)
 {
     tree_make();
     make_trees();
     test_merge();
     test_faults();
-    tree_remove();
+    own_folder_remove(AT_FDCWD, tree_path("old"));
+    own_folder_remove(AT_FDCWD, tree_path("new"));
+    test_depth();
+    own_folder_remove(AT_FDCWD, tree_root);
     return done();
 }
