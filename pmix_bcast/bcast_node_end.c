@@ -33,6 +33,14 @@ static void note_fabric(const struct bcast_node *b, char *note, size_t size)
         snprintf(note, size, "data goes by TCP: %.300s", fabric_why(b->fabric));
 }
 
+/* Nothing else that is opened or renamed here can be busy. */
+static const char *reason(int error)
+{
+    return error == EBUSY ? "it is a mount point there, which cannot be "
+                            "replaced: unmount it, or give another DST"
+                          : strerror(error);
+}
+
 static void send_done(struct bcast_node *b, int error, const char *text)
 {
     struct bcast_done d = {.id = b->order.id,
@@ -45,7 +53,7 @@ static void send_done(struct bcast_node *b, int error, const char *text)
 
     if (error && !text[0]) /* home does not know what is filled in here */
         snprintf(d.text, sizeof d.text, "%.*s: %s", (int)sizeof d.text - 100,
-                 b->order.destination, strerror(error));
+                 b->order.destination, reason(error));
     else
         snprintf(d.text, sizeof d.text, "%s", text);
     if (b->state == DONE)

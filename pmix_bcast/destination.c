@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pmix_bcast/destination.h"
 #include "pmix_bcast/file_io.h"
+#include "pmix_bcast/mounts.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +26,9 @@ static int check_name(const struct destination *d)
         return errno == ENOENT ? 0 : errno;
     if (S_ISDIR(st.st_mode))
         return EISDIR;
-    return d->force ? 0 : EEXIST;
+    if (!d->force)
+        return EEXIST;
+    return mounts_is_point(d->target.folder, d->target.name) ? EBUSY : 0;
 }
 
 /* A file in memory: to reserve room is to get every page there and then (12.5

@@ -85,19 +85,10 @@ static int make_entry(struct tree_copy *t, uint32_t entry)
 
 /* --- begin ---------------------------------------------------------------- */
 
-/* A file is asked in vain: those of an overlay have another device than its
- * folders. */
-static int is_mount_point(const struct tree_copy *t, const struct stat *there)
-{
-    struct stat folder;
-
-    return S_ISDIR(there->st_mode) && fstat(t->target.folder, &folder) == 0
-           && folder.st_dev != there->st_dev;
-}
-
 static int check_name(struct tree_copy *t)
 {
     struct stat there;
+    int why;
 
     if (fstatat(t->target.folder, t->target.name, &there, AT_SYMLINK_NOFOLLOW)
         < 0)
@@ -108,8 +99,9 @@ static int check_name(struct tree_copy *t)
         return ENOTDIR;
     if (!t->force && !t->update)
         return EEXIST;
-    if (is_mount_point(t, &there))
-        return EBUSY; /* it cannot change places */
+    why = tree_copy_check_mounts(t);
+    if (why)
+        return why;
     if (!t->update || t->single || !S_ISDIR(there.st_mode))
         return 0;
     t->old = openat(t->target.folder, t->target.name,

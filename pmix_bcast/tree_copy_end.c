@@ -93,8 +93,12 @@ static int is_not_known(int why)
     return why == EINVAL || why == ENOSYS;
 }
 
-static int replace(const struct tree_copy *t)
+static int replace(struct tree_copy *t)
 {
+    int why = tree_copy_check_mounts(t); /* it may have come meanwhile */
+
+    if (why)
+        return why;
     if (renameat2(t->target.folder, t->part, t->target.folder, t->target.name,
                   RENAME_EXCHANGE)
         < 0)
@@ -103,7 +107,7 @@ static int replace(const struct tree_copy *t)
     return 0;
 }
 
-static int give_name(const struct tree_copy *t)
+static int give_name(struct tree_copy *t)
 {
     struct stat st;
 
@@ -117,7 +121,7 @@ static int give_name(const struct tree_copy *t)
         return errno;
     if (fstatat(t->target.folder, t->target.name, &st, AT_SYMLINK_NOFOLLOW)
         == 0)
-        return t->force || t->update ? replace_in_two(t) : EEXIST;
+        return t->force || t->update ? replace(t) : EEXIST;
     return renameat(t->target.folder, t->part, t->target.folder, t->target.name)
                    < 0
                ? errno

@@ -2,7 +2,7 @@
 /*
  * tree_copy_state.h - what the files of tree_copy.h share: tree_copy_content.c
  * takes the index and the content, tree_copy_same.c what is on the node already,
- * and tree_copy_segments.c parts of it; tree_copy_files.c opens files,
+ * and tree_copy_segments.c parts of it; tree_copy_mounts.c looks for mounts there; tree_copy_files.c opens files,
  * tree_copy_attributes.c sets modes and times, and tree_copy_end.c gives the tree
  * its name.
  */
@@ -43,7 +43,10 @@ struct tree_copy {
     char why[TREE_PATH_MAX + 64]; /* more than an errno value says */
 };
 
+/* What is there cannot be replaced if it is a mount point, nor if one is within
+ * it: that mount would go where the old tree goes.  EBUSY. */
 #define TREE_COPY_MOUNTED "%s is a mount point there: unmount it first"
+int tree_copy_check_mounts(struct tree_copy *t);
 
 /* The old tree's file in an entry's place; -1: there is none. */
 int tree_copy_open_old(const struct tree_copy *t, uint32_t entry);

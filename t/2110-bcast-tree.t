@@ -194,7 +194,7 @@ test_expect_success MOUNT "one node's disk has no room: named before the first b
 test_expect_success MOUNT 'a DST that is a mount point cannot be replaced, and says so' '
 	nodes 2 && mkdir dst/local1/x && mount -t tmpfs tmpfs dst/local1/x &&
 	test_expect_code 1 evenstep bcast --local 2 -r -f src "$here/dst/{node}/x" 2>err; code=$?; umount dst/local1/x && test $code = 0 &&
-	said "evenstep: local1: .*: Device or resource busy" && rmdir dst/local1/x && arrived src local0
+	said "evenstep: local1: .*/dst/local1/x: it is a mount point there, which cannot be replaced: unmount it, or give another DST" && rmdir dst/local1/x && arrived src local0
 '
 overlay() { mount -t overlay -o "xino=off,lowerdir=$here/under,upperdir=$here/disk/upper,workdir=$here/disk/work" overlay "$1"; }
 mkdir -p under over
