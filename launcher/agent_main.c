@@ -29,6 +29,7 @@
 #include "launcher/agent/agent_probe.h"
 #include "launcher/base/env_list.h"
 #include "launcher/base/front_address.h"
+#include "launcher/base/notice.h"
 #include "launcher/base/number.h"
 #include "launcher/base/rack.h"
 #include "pmix_bcast/wireup_way.h"
@@ -269,6 +270,6 @@ int main(int argc, char **argv)
                      argv[1]);
     if (rc == 0)
         return 0;
-    fprintf(stderr, "evenstep-agent: %s: %s\n", err.what, err.mend);
+    notice_error("evenstep-agent", &err);
     return (int)err.kind;
 }

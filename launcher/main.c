@@ -2,6 +2,7 @@
 /*
  * evenstep: the front end.
  */
+#include "launcher/base/notice.h"
 #include "launcher/base/options.h"
 #include "launcher/commands.h"
 
@@ -52,6 +53,6 @@ int main(int argc, char **argv)
     (void)signal(SIGXFSZ, SIG_IGN); /* so is the limit of a file (ulimit -f) */
     if (run(argc, argv, &err) >= 0)
         return 0;
-    fprintf(stderr, "evenstep: %s: %s\n", err.what, err.mend);
+    notice_error("evenstep", &err);
     return (int)err.kind;
 }

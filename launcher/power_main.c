@@ -23,8 +23,10 @@
  * dies, it restores what it found after a moment, in which the front end takes
  * from the other nodes what this one gave them.
  */
+#include "launcher/base/notice.h"
 #include "launcher/base/number.h"
 #include "launcher/base/options.h"
+#include "launcher/base/plain_text.h"
 #include "launcher/config/config_file.h"
 #include "launcher/power/actuator.h"
 #include "launcher/power/energy_rapl.h"
@@ -501,6 +503,16 @@ static int guard_step(const struct arguments *a, struct es_error *err)
     return 0;
 }
 
+/* The plugin reads one line. */
+static void answer(const struct es_error *err)
+{
+    char text[sizeof err->what + sizeof err->mend + 2], line[sizeof text];
+
+    (void)snprintf(text, sizeof text, "%s: %s", err->what, err->mend);
+    plain_text(line, sizeof line, text);
+    (void)dprintf(STDOUT_FILENO, "%s\n", line);
+}
+
 int main(int argc, char **argv)
 {
     struct arguments a = {.job = -1, .step = -1, .uid = -1};
@@ -514,7 +526,7 @@ int main(int argc, char **argv)
         rc = guard_step(&a, &err);
     if (rc >= 0)
         return 0;
-    fprintf(stderr, "evenstep-power: %s: %s\n", err.what, err.mend);
-    (void)dprintf(STDOUT_FILENO, "%s: %s\n", err.what, err.mend);
+    notice_error("evenstep-power", &err);
+    answer(&err);
     return (int)err.kind;
 }

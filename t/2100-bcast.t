@@ -166,6 +166,13 @@ test_expect_success 'a DST that is too long is refused' '
 	test_expect_code 1 evenstep bcast --local 1 file "$here/${long%"${long#????????????????????????????????????????????????????????????????????????????????????????????????????}"}/x" 2>err &&
 	said "evenstep: local0: .*: No such file or directory"
 '
+test_expect_success 'a name of any bytes is shown in one line, which a terminal does not obey' '
+	nodes 2 && odd=$(printf "a\nb\033[31m\303\244") && test_expect_code 1 evenstep bcast --local 1 "$odd" "$here/dst/{node}/x" 2>err &&
+	printf "%s\n" "evenstep: a\\nb\\033[31mä: No such file or directory: give a file that can be read" >want && test_cmp want err &&
+	mkdir "dst/local1/$odd" && test_expect_code 1 evenstep bcast --local 2 file "$here/dst/{node}/$odd" 2>err &&
+	said "evenstep: local1: .*/dst/local1/a\\\\nb\\\\033\[31mä: Is a directory" && test "$(wc -l <err)" = 2 &&
+	cmp file "dst/local0/$odd"
+'
 while IFS='|' read -r what spoil reason mend; do
 	test_expect_success "one node's DST is $what: named, the others have it, nothing half-written" '
 		nodes 4 && eval "$spoil" && test_expect_code 1 evenstep bcast --local 4 file "$here/dst/{node}/x" 2>err &&

@@ -6,11 +6,16 @@
 #ifndef LAUNCHER_BASE_NOTICE_H
 #define LAUNCHER_BASE_NOTICE_H
 
+#include "pmix_bcast/error.h"
+
 #include <stddef.h>
 
-/* One line "evenstep: …" on stderr. */
+/* One line "evenstep: …" on stderr, whatever bytes are in it: plain_text.h. */
 void notice(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* Text from elsewhere; each of its lines is printed behind "name: ". */
+/* Likewise "program: what: mend", of what ends the program. */
+void notice_error(const char *program, const struct es_error *err);
+/* Text that a command has written: each of its lines is printed as it is, behind
+ * "name: ". */
 void notice_lines(const char *name, const char *text, size_t len);
 /* Is stderr a terminal that can show a progress line? */
 int notice_is_terminal(void);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/base/signals.h"
+#include "launcher/base/notice.h"
 
 #include <event2/event.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 
 static void on_signal(evutil_socket_t number, short what, void *arg)
@@ -41,7 +41,7 @@ void signals_release(struct signals *s)
 
 void signals_die(int number, const struct es_error *err)
 {
-    fprintf(stderr, "evenstep: %s: %s\n", err->what, err->mend);
+    notice_error("evenstep", err);
     (void)signal(number, SIG_DFL);
     (void)raise(number);
 }

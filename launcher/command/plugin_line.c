@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/command/plugin_line.h"
+#include "launcher/base/plain_text.h"
 
 #include <stdio.h>
 
@@ -24,12 +25,16 @@ void plugin_line_failed(struct plugin_line *l,
                         const struct es_error *err)
 {
     int for_input = on == ON_ERROR_INPUT && lacks_input;
+    char text[PLUGIN_LINE_MAX - 1], line[sizeof text];
 
     if (l->is_written)
         return;
-    printf("%s: %s: %s%s\n",
-           for_input || on == ON_ERROR_FAIL ? "fail" : "continue", err->what,
-           err->mend,
-           for_input ? "; the step is not started without its input" : "");
+    (void)snprintf(text, sizeof text, "%s: %s: %s%s",
+                   for_input || on == ON_ERROR_FAIL ? "fail" : "continue",
+                   err->what, err->mend,
+                   for_input ? "; the step is not started without its input"
+                             : "");
+    plain_text(line, sizeof line, text);
+    printf("%s\n", line);
     end_line(l);
 }

@@ -7,13 +7,17 @@
  *   continue: TEXT    something failed; the site lets the step start anyway
  *   fail: TEXT        something failed; the step must not start
  *
- * Only the first counts: later ones are not written.
+ * Only the first counts: later ones are not written.  TEXT is plain, see
+ * plain_text.h.
  */
 #ifndef LAUNCHER_COMMAND_PLUGIN_LINE_H
 #define LAUNCHER_COMMAND_PLUGIN_LINE_H
 
 #include "launcher/base/on_error.h"
 #include "pmix_bcast/error.h"
+
+#define PLUGIN_LINE_MAX                                                        \
+    1024 /* with its newline: it does not take a longer one */
 
 struct plugin_line { /* all zero: not written yet */
     int is_written;

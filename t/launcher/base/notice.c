@@ -59,6 +59,37 @@ static void test_lines(void)
            "each line of others bears its name, and ends");
 }
 
+/* --- names of any bytes ---------------------------------------------------- */
+
+static void say_odd_name(void)
+{
+    notice("%s: no such file", "a\nb\033[31m\x7f\303\244\\n");
+}
+
+static void say_error(void)
+{
+    static const struct es_error err = {ES_WORK, "a\r\nb: is there", "mend it"};
+
+    notice_error("evenstep-agent", &err);
+}
+
+static void say_lines_of_odd_name(void)
+{
+    notice_lines("n1: a\nb", "\033[1mone\n\ttwo\n", 13);
+}
+
+static void test_any_bytes(void)
+{
+    is_str(printed(say_odd_name),
+           "evenstep: a\\nb\\033[31m\\177\303\244\\n: no such file\n",
+           "control characters are shown, and UTF-8 stays as it is");
+    is_str(printed(say_error), "evenstep-agent: a\\r\\nb: is there: mend it\n",
+           "an error is one line, too");
+    is_str(printed(say_lines_of_odd_name),
+           "n1: a\\nb: \033[1mone\nn1: a\\nb: \ttwo\n",
+           "what a command has written stays, behind a name in one line");
+}
+
 /* --- with a progress line ------------------------------------------------- */
 
 static void say_below(void)
@@ -132,6 +163,7 @@ int main(void)
     old_stderr = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 10);
     tree_make();
     test_lines();
+    test_any_bytes();
     test_progress();
     test_terminal();
     test_no_terminal();

@@ -24,7 +24,7 @@ static void begin(void)
 /* Until now; what was not flushed is lost, as it is for the plugin. */
 static const char *end(void)
 {
-    static char text[200];
+    static char text[2000];
     ssize_t n = pread(fileno(file), text, sizeof text - 1, 0);
 
     text[n > 0 ? n : 0] = '\0';
@@ -80,9 +80,34 @@ static void test_once(void)
     is_str(end(), "continue" WHAT "\n", "also if it is of a failure");
 }
 
+/* A name may have any bytes; the plugin reads up to the first newline. */
+static void test_any_bytes(void)
+{
+    struct plugin_line l = {0}, longest = {0};
+    struct es_error odd = {ES_WORK, "a\nb\033[1m: no such file", "mend it"},
+                    full;
+    const char *line;
+
+    begin();
+    plugin_line_failed(&l, ON_ERROR_FAIL, 0, &odd);
+    is_str(end(), "fail: a\\nb\\033[1m: no such file: mend it\n",
+           "a name with a newline does not end the line");
+    memset(&full, '\n', sizeof full);
+    full.what[sizeof full.what - 1] = '\0';
+    memset(full.mend, 'm', sizeof full.mend);
+    full.mend[sizeof full.mend - 1] = '\0';
+    begin();
+    plugin_line_failed(&longest, ON_ERROR_INPUT, 1, &full);
+    line = end();
+    ok(strlen(line) < PLUGIN_LINE_MAX, "the longest is one that it takes");
+    ok(strstr(line, full.mend) && strstr(line, "without its input\n"),
+       "and says how to mend it");
+}
+
 int main(void)
 {
     test_failures();
+    test_any_bytes();
     test_once();
     return done();
 }
