@@ -69,6 +69,10 @@ test_expect_success 'a program that is a link' '
 test_expect_success '--json says how many there are, and where' '
 	nodes 2 && bring --json --libs program >out && jq -e ".libs == 2 and .libs_folder == \"$here/dst/{node}/x_libs\" and .bytes > 40000" out
 '
+test_expect_success '--json, where it has a name of any bytes' '
+	name=$(printf "l\377\303\244") && nodes 1 && evenstep bcast --local 1 --libs --json program "$here/dst/{node}/$name" >out &&
+	jq -e ".libs == 2 and (.libs_folder | endswith(\"/dst/{node}/l???_libs\"))" out && test -e "dst/local0/${name}_libs/libouter.so.2"
+'
 test_expect_success 'one that needs none that a node has not got' '
 	for program in static plain; do
 		nodes 2 && bring --libs $program && said "evenstep: --libs: $program needs none that the nodes have not got" &&

@@ -325,7 +325,7 @@ static json_t *with_libs(const struct command *c, json_t *all)
     if (l->n == 0)
         return all;
     all = json_member(all, "libs", json_integer((json_int_t)l->n));
-    return json_member(all, "libs_folder", json_string(l->destination));
+    return json_member(all, "libs_folder", json_text(l->destination));
 }
 
 static int print_json(const struct command *c, const struct broadcast_result *r)

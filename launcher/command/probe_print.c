@@ -210,8 +210,9 @@ static json_t *metrics_of(const struct probe_node_view *node)
 
 static json_t *details_of(const struct probe_node_view *node)
 {
-    return json_pack("{s:b, s:s, s:s, s:o}", "cached", node->cached, "why",
-                     node->why, "hardware", node->hardware, "elements",
+    return json_pack("{s:b, s:o, s:o, s:o}", "cached", node->cached, "why",
+                     json_text(node->why), "hardware",
+                     json_text(node->hardware), "elements",
                      probe_to_json(node->result));
 }
 
