@@ -158,6 +158,12 @@ test_expect_success '--xattrs: of files and folders, and access control lists' '
 	bcast -r -f attributes "$dst" && attributes dst/local1/x/f >got && ! grep -E "colour|posix_acl" got
 '
 
+test_expect_success '--xattrs: of one file, without -r' '
+	for option in --verify -p -u --cache="$cache"; do
+		nodes 2 && bcast --xattrs "$option" attributes/f "$dst" && cmp attributes/f dst/local0/x &&
+		attributes attributes/f >want && attributes dst/local1/x >got && test_cmp want got || return 1; done
+'
+
 # --- cache ---------------------------------------------------------------------
 test_expect_success '--cache: what came once does not come again, of folders and files' '
 	nodes 3 && bcast -r --cache="$cache" --json src "$dst" >out && arrived src && jq -e ".sent_bytes > 400000" out && rm -rf dst/*/x &&

@@ -114,8 +114,6 @@ static const struct option options[] = {
              "line; - is the standard input"},
     {OPTION_FLAG, "null", NULL, AT(null), .letter = '0', .needs = "files-from",
      .help = "paths in the list end with a NUL, as find -print0 writes them"},
-    {OPTION_FLAG, "xattrs", NULL, AT(xattrs), .needs = "recursive", .help =
-     "keep extended attributes and access control lists, too"},
     {OPTION_GROUP, .name = "of what is there already:"},
     {OPTION_FLAG, "update", NULL, AT(update), .letter = 'u', .help =
      "bring only what differs from DST, by size and digest; what only DST has "
@@ -132,6 +130,8 @@ static const struct option options[] = {
     {OPTION_TEXT, "exclude-libs", "FOLDERS", AT(exclude_libs), .needs = "libs",
      .help = "but for those in these, as in \"/lib,/usr/lib\", or none"},
     {OPTION_GROUP, .name = "besides:"},
+    {OPTION_FLAG, "xattrs", NULL, AT(xattrs), .help =
+     "keep extended attributes and access control lists, too"},
     {OPTION_FLAG, "no-sync", NULL, AT(no_sync), .help =
      "DST need not be on the disk when this command ends"},
     {OPTION_FLAG, "verify", NULL, AT(verify), .help =
