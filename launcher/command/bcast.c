@@ -119,7 +119,7 @@ static const struct option options[] = {
      "bring only what differs from DST, by size and digest; what only DST has "
      "stays"},
     {OPTION_FLAG, "delete", NULL, AT(delete), .needs = "update", .help =
-     "what only DST has goes"},
+     "what only DST has goes, and what --exclude or --files-from leaves out"},
     {OPTION_TEXT, "cache", "DIR", AT(cache), .bare = "", .help =
      "keep what is brought on the nodes, by its content, and bring only what "
      "is not there (DIR: their folder for this user, with {node} if need be)"},
@@ -566,12 +566,14 @@ static int bcast_main(int argc, char **argv, struct es_error *err)
 
 const struct subcommand command_bcast = {
     .name = "bcast",
-    .brief = "copy a file to every node of the allocation",
+    .brief = "copy files and folders to every node of the allocation",
     .about =
         "Copy the file SRC to DST on every node of the allocation.  DST keeps SRC's\n"
-        "mode; {node} in it is the node's name.  It appears on a node when it is\n"
-        "whole and its digests are right, never before.  With -r SRC may be a folder:\n"
-        "DST is its copy.  With several SRC, DST is a folder with all of them.\n",
+        "mode; {node} in it is the node's name, and '$TMPDIR/' at its start (quoted\n"
+        "from the shell) the folder that the job has on each node.  It appears on a\n"
+        "node when it is whole and its digests are right, never before.  With -r SRC\n"
+        "may be a folder: DST is its copy.  With several SRC, DST is a folder with all\n"
+        "of them.\n",
     .option = options,
     .operands = "SRC... DST",
     .run = bcast_main,

@@ -249,8 +249,8 @@ const struct option run_options_table[] = {
     {OPTION_FLAG, "dry-run", NULL, AT(dry_run), .help =
      "measure the nodes, print the first commands of each, and run none"},
     {OPTION_TAKE, "bcast", "SRC:DST", .take = take_bcast, .help =
-     "copy the file SRC to DST on all nodes, as evenstep bcast does, before the "
-     "first frame; may be given again"},
+     "copy the file or folder SRC to DST on all nodes, as evenstep bcast does, "
+     "before the first frame; may be given again"},
     {OPTION_TEXT, "exec", "DST", AT(exec.given), .help =
      "copy CMD's program to DST on all nodes, and run it from there, as srun "
      "--bcast does"},
