@@ -3,6 +3,7 @@
 #include "launcher/base/json_member.h"
 #include "launcher/base/record_log.h"
 #include "launcher/run/kept.h"
+#include "launcher/run/label_json.h"
 #include "pmix_bcast/array.h"
 
 #include <errno.h>
@@ -117,11 +118,11 @@ int journal_add_queued(struct journal *j,
 
     if (record_log_put_object(
             &j->log,
-            json_pack("{s:s, s:I, s:I, s:I, s:s, s:I, s:s*}", "type", "queued",
+            json_pack("{s:s, s:I, s:I, s:I, s:o, s:I, s:s*}", "type", "queued",
                       "frame", (json_int_t)f->number, "begin",
                       (json_int_t)f->begin, "end", (json_int_t)f->end, "label",
-                      f->label, "source", (json_int_t)q->source, "work",
-                      f->work[0] ? f->work : NULL),
+                      label_to_json(f->label), "source", (json_int_t)q->source,
+                      "work", f->work[0] ? f->work : NULL),
             &at)
         < 0)
         return record_log_full(&j->log, err);
@@ -238,15 +239,16 @@ static enum record_verdict take_queued(struct journal *j,
                                        struct es_error *err)
 {
     json_int_t frame, begin, end, source;
-    const char *label, *work = "";
+    const char *work = "";
+    char label[LABEL_MAX];
     struct queued *queued;
 
-    if (json_unpack(line, "{s:I, s:I, s:I, s:s, s:I, s?s}", "frame", &frame,
-                    "begin", &begin, "end", &end, "label", &label, "source",
-                    &source, "work", &work)
+    if (json_unpack(line, "{s:I, s:I, s:I, s:I, s?s}", "frame", &frame, "begin",
+                    &begin, "end", &end, "source", &source, "work", &work)
             < 0
+        || label_from_json(label, json_object_get(line, "label")) < 0
         || strlen(work) >= WORK_NAME_MAX || !are_units(begin, end) || source < 0
-        || strlen(label) >= LABEL_MAX || (size_t)frame != j->n_queued)
+        || (size_t)frame != j->n_queued)
         return RECORD_UNKNOWN;
     queued = array_grow(j->queued, &j->queued_room, j->n_queued + 1,
                         sizeof *queued, SIZE_MAX);
