@@ -288,9 +288,9 @@ static json_t *describe(const struct journal_work *work)
             json_decref(words);
             words = NULL;
         }
-    return json_pack("{s:s, s:i, s:s, s:o, s:s*}", "type", "journal", "version",
-                     JOURNAL_VERSION, "work", work->work, "command", words,
-                     "text", work->text);
+    return json_pack("{s:s, s:i, s:o, s:o, s:s*}", "type", "journal", "version",
+                     JOURNAL_VERSION, "work", word_json(work->work), "command",
+                     words, "text", work->text);
 }
 
 static int refuse(const struct journal *j,
@@ -345,7 +345,9 @@ static int compare(struct reading *r, json_t *theirs, struct es_error *err)
     const char *work = json_string_value(json_object_get(theirs, "work"));
     json_int_t version = json_integer_value(json_object_get(theirs, "version"));
     const char *ours =
-        version == 1 && r->work->version1 ? r->work->version1 : r->work->work;
+        version == 1 && r->work->version1
+            ? r->work->version1
+            : json_string_value(json_object_get(r->ours, "work"));
     char *words;
     int rc = 0;
 
