@@ -15,6 +15,11 @@ test_expect_success 'the graphs of the vectors are files of evenstep' '
 	: >empty && echo "{\"tasks\":[]}" >none.json
 '
 
+test_expect_success 'a name of DOT that is not in UTF-8: exit 2, says so' '
+	printf "digraph { \"a\377\" [time=1] }" >latin.dot && test_expect_code 2 evenstep graph plan latin.dot 2>err &&
+	grep -qa "no id: give text in UTF-8, or an integer" err
+'
+
 # Every vector by the command line: `evenstep graph plan --json`.
 test_expect_success 'all 216 vectors, by the command line' '
 	jq -r ".cases[] | [.dag, .options.algorithm, .options.cores, .options.threshold,

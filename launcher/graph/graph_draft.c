@@ -86,8 +86,8 @@ static int enter(struct graph_draft *d,
     const char *text = id_text(id, number);
 
     if (!text || !*text)
-        return draft_fail(d, place, "give a string or an integer", "no id",
-                          err);
+        return draft_fail(d, place, "give text in UTF-8, or an integer",
+                          "no id", err);
     if (json_object_get(d->index, text)) {
         snprintf(what, sizeof what, "task \"%s\" is there already", text);
         return draft_fail(d, place, "give each task an id of its own", what,
