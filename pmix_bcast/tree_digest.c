@@ -47,7 +47,7 @@ static void add_number(struct file_digester *sum, uint64_t v)
 static int is_cancelled(const struct pass *p)
 {
     (void)atomic_fetch_add(&p->progress->steps, 1);
-    return atomic_load(&p->progress->cancel);
+    return tree_progress_is_over(p->progress);
 }
 
 static int pass_over(struct pass *p, const struct tree_extent *x)

@@ -8,13 +8,7 @@
 #define PMIX_BCAST_TREE_DIGEST_H
 
 #include "pmix_bcast/tree_index.h"
-
-#include <stdatomic.h>
-
-struct tree_progress { /* of work that another thread looks at */
-    atomic_uint steps; /* grows as long as something is done */
-    atomic_int cancel; /* it is not wanted any more */
-};
+#include "pmix_bcast/tree_progress.h"
 
 /* Of the file that is open at fd, as the index says where it has data.  What is
  * read is written to another, too (-1: none).  0 or an errno value: ENODATA if

@@ -59,21 +59,34 @@ static int path_of(const struct tree_source *s,
     return n >= 0 && n < TREE_PATH_MAX ? 0 : -1;
 }
 
+static int is_over(const struct tree_source *s)
+{
+    if (!tree_progress_is_over(&s->progress))
+        return 0;
+    errno = ECANCELED;
+    return 1;
+}
+
 static int open_file(void *arg, uint32_t entry)
 {
     char path[TREE_PATH_MAX];
 
+    if (is_over(arg))
+        return -1;
     if (path_of(arg, entry, path) == 0)
         return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     errno = ENAMETOOLONG;
     return -1;
 }
 
-/* The same for home, which reads it next. */
+/* The same for home, which reads it next.  Home is at a chunk for as long as all
+ * files in it take, and what ends it is not heard until then, but seen here. */
 static int open_next(void *arg, uint32_t entry)
 {
     struct tree_source *s = arg;
 
+    if (is_over(s))
+        return -1;
     s->opened++;
     return s->ahead ? tree_ahead_open(s->ahead, entry) : open_file(s, entry);
 }
@@ -89,6 +102,9 @@ static int fail_on(const struct tree_source *s,
 
     if (path_of(s, entry, path) < 0)
         snprintf(path, sizeof path, "%s", s->index.entry[entry].name);
+    if (why == ECANCELED)
+        return es_fail(err, ES_WORK, "start it again",
+                       "%s: it is not read to its end", path);
     if (why == ENODATA || why == ENOENT)
         return es_fail(err, ES_WORK, "broadcast it when nobody writes to it",
                        "%s: it changes while it is read", path);
@@ -158,7 +174,6 @@ struct digests {
     struct tree_source *s;
     struct large *large; /* owned, in order */
     uint32_t n_large, none_is_large;
-    struct tree_progress progress;
     atomic_uint failed; /* the entry */
 };
 
@@ -227,9 +242,9 @@ static int digest_or_cut(struct digests *d, uint32_t entry, int fd)
 
     if (!l)
         return tree_digest_of(t->encoded + (digest - t->encoded), t, entry, fd,
-                              -1, &d->progress);
+                              -1, &d->s->progress);
     x = tree_index_extents(t, entry, &n);
-    return tree_digest_cut(&l->cuts, x, n, fd, &d->progress);
+    return tree_digest_cut(&l->cuts, x, n, fd, &d->s->progress);
 }
 
 static int find_digest(void *arg, uint32_t entry)
@@ -311,10 +326,16 @@ static int check_file(void *arg, uint32_t entry)
 {
     struct check *c = arg;
 
-    if (c->s->index.entry[entry].kind != TREE_FILE || is_as_it_was(c->s, entry))
+    int why = ENODATA;
+
+    if (c->s->index.entry[entry].kind != TREE_FILE)
+        return 0;
+    if (is_over(c->s))
+        why = ECANCELED;
+    else if (is_as_it_was(c->s, entry))
         return 0;
     atomic_store(&c->failed, entry);
-    return ENODATA;
+    return why;
 }
 
 int tree_source_check(const struct tree_source *s, struct es_error *err)
@@ -327,6 +348,16 @@ int tree_source_check(const struct tree_source *s, struct es_error *err)
 
 /* --- start and end -------------------------------------------------------- */
 
+void tree_source_init(struct tree_source *s, const atomic_int *stop)
+{
+    *s = (struct tree_source){.progress = {.stop = stop}};
+}
+
+void tree_source_cancel(struct tree_source *s)
+{
+    atomic_store(&s->progress.cancel, 1);
+}
+
 int tree_source_open(struct tree_source *s,
                      const struct tree_wish *wish,
                      struct es_error *err)
@@ -334,10 +365,9 @@ int tree_source_open(struct tree_source *s,
     struct writer w = {0};
     int why;
 
-    *s = (struct tree_source){.found.n = 0};
     s->files =
         (struct tree_files){.index = &s->index, .open = open_next, .arg = s};
-    if (tree_walk(&s->found, wish, &w, err) < 0) {
+    if (tree_walk(&s->found, wish, &s->progress, &w, err) < 0) {
         writer_clear(&w);
         tree_source_close(s);
         return -1;
@@ -355,6 +385,7 @@ int tree_source_open(struct tree_source *s,
 void tree_source_close(struct tree_source *s)
 {
     tree_ahead_stop(s->ahead);
+    s->ahead = NULL;
     tree_files_clear(&s->files);
     tree_index_clear(&s->index);
     tree_found_clear(&s->found);

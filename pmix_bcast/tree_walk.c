@@ -25,6 +25,7 @@ struct name { /* of a file that has several: which entry it is */
 struct walk {
     struct tree_found *found;
     const struct tree_wish *wish;
+    const struct tree_progress *progress;
     struct writer *w;
     struct es_error *err;
     char **path; /* of the sources, without slashes at the end */
@@ -290,6 +291,14 @@ static int by_name(const FTSENT **a, const FTSENT **b)
     return strcmp((*a)->fts_name, (*b)->fts_name);
 }
 
+static int check_wanted(const struct walk *k, const FTSENT *f)
+{
+    return tree_progress_is_over(k->progress)
+               ? es_fail(k->err, ES_WORK, "start it again",
+                         "%s: what is behind it was not looked at", f->fts_path)
+               : 0;
+}
+
 static int walk_all(struct walk *k)
 {
     FTS *fts =
@@ -299,8 +308,11 @@ static int walk_all(struct walk *k)
 
     if (!fts)
         return es_no_memory(k->err);
-    while (rc == 0 && (errno = 0, f = fts_read(fts)) != NULL)
-        rc = visit(k, fts, f);
+    while (rc == 0 && (errno = 0, f = fts_read(fts)) != NULL) {
+        rc = check_wanted(k, f);
+        if (rc == 0)
+            rc = visit(k, fts, f);
+    }
     if (rc == 0 && errno != 0)
         rc = fail_on(k, "SRC", "give files that can be read");
     (void)fts_close(fts);
@@ -380,10 +392,12 @@ static int write_index(struct walk *k)
 
 int tree_walk(struct tree_found *found,
               const struct tree_wish *wish,
+              const struct tree_progress *progress,
               struct writer *w,
               struct es_error *err)
 {
-    struct walk k = {.found = found, .wish = wish, .w = w, .err = err};
+    struct walk k = {
+        .found = found, .wish = wish, .progress = progress, .w = w, .err = err};
     int rc = write_index(&k);
 
     for (size_t i = 0; k.path && i < wish->n; i++)

@@ -9,6 +9,7 @@
 #include "pmix_bcast/error.h"
 #include "pmix_bcast/tree_index.h"
 #include "pmix_bcast/tree_list.h"
+#include "pmix_bcast/tree_progress.h"
 
 struct stat;
 
@@ -36,9 +37,11 @@ struct tree_found {
     uint64_t left_out; /* sockets, pipes, devices */
 };
 
-/* Fills w with the index.  0, or -1 with err; then found is to be cleared, too. */
+/* Fills w with the index.  0, or -1 with err, also if it is not wanted any more;
+ * then found is to be cleared, too. */
 int tree_walk(struct tree_found *found,
               const struct tree_wish *wish,
+              const struct tree_progress *progress,
               struct writer *w,
               struct es_error *err);
 void tree_found_clear(struct tree_found *found);

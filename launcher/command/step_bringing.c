@@ -29,12 +29,14 @@ static void expect_end(struct step_bringing *b,
 
 static int bring(struct step_bringing *b,
                  struct broadcast *broadcast,
+                 const struct tree_wish *folder,
                  const struct libs *libs,
                  void (*ended)(void *arg))
 {
     b->broadcast = broadcast;
-    return broadcast_start(broadcast, b->front->base, b->front->session,
-                           &b->wish, libs, ended, b, b->front->err);
+    return broadcast_start_program(broadcast, b->front->base, b->front->session,
+                                   &b->wish, folder, libs, ended, b,
+                                   b->front->err);
 }
 
 /* --- the connection table ------------------------------------------------- */
@@ -75,7 +77,7 @@ int step_bringing_table(struct step_bringing *b,
     b->wish = broadcast_wish(&b->config->bcast, 0);
     b->wish.source = b->table_path;
     b->wish.destination = b->table_destination;
-    return bring(b, &b->table, NULL, on_table);
+    return bring(b, &b->table, NULL, NULL, on_table);
 }
 
 /* --- the files of the user ------------------------------------------------ */
@@ -97,14 +99,16 @@ static void on_copied(void *arg)
 static int bring_input(struct step_bringing *b)
 {
     const struct attend_input *in = &b->o->input[b->copied];
+    int is_folder = broadcast_is_folder(in->source);
 
     b->wish.flags &= ~(uint32_t)(ORDER_FORCE | ORDER_TIMES | ORDER_UPDATE);
-    b->wish.flags |= broadcast_is_folder(in->source)
-                         ? ORDER_UPDATE
-                         : ORDER_FORCE | ORDER_TIMES;
+    b->wish.flags |= is_folder ? ORDER_UPDATE : ORDER_FORCE | ORDER_TIMES;
     b->wish.source = in->source;
     b->wish.destination = in->destination;
-    return bring(b, &b->copy, &in->libs, on_copied);
+    b->folder = (struct tree_wish){
+        .source = &in->source, .n = 1, .parts = TREE_DIGESTS};
+    return bring(b, &b->copy, is_folder ? &b->folder : NULL, &in->libs,
+                 on_copied);
 }
 
 static void on_next(evutil_socket_t fd, short what, void *arg)

@@ -25,6 +25,7 @@ struct step_bringing {
     const struct attend_options *o; /* its inputs */
     const struct step_files *files; /* the step's name, and its tasks */
     struct bcast_wish wish;
+    struct tree_wish folder;     /* of an input that is one */
     struct broadcast *broadcast; /* that runs, or was the last; or NULL */
     step_bringing_fn ended;
     void *arg;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/session/broadcast.h"
 #include "launcher/base/notice.h"
+#include "launcher/base/signals.h"
 #include "pmix_bcast/offload.h"
 
 #include <errno.h>
@@ -11,6 +12,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define HEARD_MS 100 /* for the loop to tell of a signal */
 
 struct bcast_wish broadcast_wish(const struct config_bcast *config,
                                  uint32_t flags)
@@ -120,13 +123,15 @@ static int is_late(void *arg, uint32_t node)
 struct broadcast_tree {
     struct tree_source source;
     struct broadcast *owner;
-    struct offload *digesting;  /* the index is not whole yet */
-    struct es_error digest_err; /* of it */
+    struct tree_wish wish;
+    struct offload *reading; /* the index is not whole yet */
+    struct es_error err;     /* of that */
 };
 
 /* What the parts that are over have cost, and which nodes failed in one. */
 struct broadcast_before {
     struct event *next; /* the next part's turn */
+    struct event *over; /* there is none */
     char (*why)[BCAST_TEXT_MAX];
     double seconds;
     uint64_t home_bytes;
@@ -137,7 +142,8 @@ static void destroy_tree(struct broadcast_tree *t)
 {
     if (!t)
         return;
-    offload_destroy(t->digesting);
+    tree_source_cancel(&t->source);
+    offload_destroy(t->reading);
     tree_source_close(&t->source);
     free(t);
 }
@@ -148,6 +154,8 @@ static void destroy_before(struct broadcast_before *o)
         return;
     if (o->next)
         event_free(o->next);
+    if (o->over)
+        event_free(o->over);
     free(o->why);
     free(o);
 }
@@ -211,10 +219,23 @@ static void lose_failed(struct broadcast *b)
 }
 
 /* From here on top shows what it is for, a run, say. */
-static void end(struct broadcast *b)
+static void on_over(evutil_socket_t fd, short what, void *arg)
 {
+    struct broadcast *b = arg;
+
+    (void)fd;
+    (void)what;
     broadcast_top_stop(&b->top);
     b->ended(b->arg);
+}
+
+/* If a signal has ended it, that is told first: it says how all of this ends. */
+static void end(struct broadcast *b)
+{
+    static const struct timeval heard = {0, HEARD_MS * 1000};
+
+    if (!atomic_load(signals_come()) || event_add(b->before->over, &heard) < 0)
+        on_over(-1, 0, b);
 }
 
 /* Not from the home that has ended. */
@@ -241,26 +262,12 @@ static int open_before(struct broadcast *b, struct es_error *err)
     if (!b->before)
         return es_no_memory(err);
     b->before->next = evtimer_new(b->base, on_part, b);
+    b->before->over = evtimer_new(b->base, on_over, b);
     b->before->why =
         calloc(session_start_size(b->session), sizeof *b->before->why);
-    return b->before->next && b->before->why ? 0 : es_no_memory(err);
-}
-
-static struct broadcast_tree *open_tree(struct broadcast *b,
-                                        const struct tree_wish *sources,
-                                        struct es_error *err)
-{
-    struct broadcast_tree *t = calloc(1, sizeof *t);
-
-    if (!t) {
-        (void)es_no_memory(err);
-        return NULL;
-    }
-    t->owner = b;
-    if (tree_source_open(&t->source, sources, err) == 0)
-        return t;
-    destroy_tree(t);
-    return NULL;
+    return b->before->next && b->before->over && b->before->why
+               ? 0
+               : es_no_memory(err);
 }
 
 /* --- start ---------------------------------------------------------------- */
@@ -307,39 +314,48 @@ static int start_home(struct broadcast *b, struct es_error *err)
 }
 
 /* In a thread of its own. */
-static int find_digests(void *arg)
+static int read_tree(void *arg)
 {
     struct broadcast_tree *t = arg;
 
-    return tree_source_digest(&t->source, &t->digest_err);
+    if (tree_source_open(&t->source, &t->wish, &t->err) < 0)
+        return -1;
+    if (!(t->owner->wish.flags & (ORDER_UPDATE | ORDER_CACHE)))
+        return 0;
+    return tree_source_digest(&t->source, &t->err);
 }
 
-static void on_digests(void *arg, int result);
-
-/* The digests of all files may take long. */
-static int start_tree(struct broadcast *b, struct es_error *err)
-{
-    b->wish.tree = &b->tree->source;
-    b->wish.flags |= ORDER_INDEX;
-    if (!(b->wish.flags & (ORDER_UPDATE | ORDER_CACHE)))
-        return start_home(b, err);
-    b->tree->digesting =
-        offload_start(b->base, find_digests, on_digests, b->tree);
-    return b->tree->digesting ? 0 : es_no_memory(err);
-}
-
-static void on_digests(void *arg, int result)
+static void on_tree(void *arg, int result)
 {
     struct broadcast_tree *t = arg;
     struct broadcast *b = t->owner;
 
-    offload_destroy(t->digesting);
-    t->digesting = NULL;
-    b->err = t->digest_err;
+    offload_destroy(t->reading);
+    t->reading = NULL;
+    b->err = t->err;
     if (result < 0 || start_home(b, &b->err) < 0)
         end(b);
     else
         lose_failed(b);
+}
+
+/* To look at all files may take long, and so may their digests. */
+static int start_tree(struct broadcast *b,
+                      const struct tree_wish *sources,
+                      struct es_error *err)
+{
+    struct broadcast_tree *t = calloc(1, sizeof *t);
+
+    if (!t)
+        return es_no_memory(err);
+    t->owner = b;
+    t->wish = *sources;
+    tree_source_init(&t->source, signals_come());
+    b->tree = t;
+    b->wish.tree = &t->source;
+    b->wish.flags |= ORDER_INDEX;
+    t->reading = offload_start(b->base, read_tree, on_tree, t);
+    return t->reading ? 0 : es_no_memory(err);
 }
 
 /* A file, or a tree. */
@@ -347,10 +363,7 @@ static int start_part(struct broadcast *b,
                       const struct tree_wish *sources,
                       struct es_error *err)
 {
-    if (!sources)
-        return start_home(b, err);
-    b->tree = open_tree(b, sources, err);
-    return b->tree ? start_tree(b, err) : -1;
+    return sources ? start_tree(b, sources, err) : start_home(b, err);
 }
 
 /* As a folder, in which they are alone. */
@@ -395,41 +408,16 @@ int broadcast_start_program(struct broadcast *b,
     return 0;
 }
 
-int broadcast_start_tree(struct broadcast *b,
-                         struct event_base *base,
-                         struct session *session,
-                         const struct bcast_wish *wish,
-                         const struct tree_wish *sources,
-                         void (*ended)(void *arg),
-                         void *arg,
-                         struct es_error *err)
-{
-    return broadcast_start_program(b, base, session, wish, sources, NULL, ended,
-                                   arg, err);
-}
-
 int broadcast_start(struct broadcast *b,
                     struct event_base *base,
                     struct session *session,
                     const struct bcast_wish *wish,
-                    const struct libs *libs,
                     void (*ended)(void *arg),
                     void *arg,
                     struct es_error *err)
 {
-    char *source = strdup(wish->source);
-    struct tree_wish tree = {.source = &source,
-                             .n = 1,
-                             .parts =
-                                 wish->flags & ORDER_UPDATE ? TREE_DIGESTS : 0};
-    int rc =
-        source ? broadcast_start_program(
-            b, base, session, wish, broadcast_is_folder(source) ? &tree : NULL,
-            libs, ended, arg, err)
-               : es_no_memory(err);
-
-    free(source);
-    return rc;
+    return broadcast_start_program(b, base, session, wish, NULL, NULL, ended,
+                                   arg, err);
 }
 
 /* --- while it runs -------------------------------------------------------- */

@@ -55,29 +55,18 @@ int broadcast_cache(char out[DESTINATION_MAX],
 /*
  * Start, once the session is ready.  ended() is called once, from the loop,
  * unless broadcast_stop() comes before.  What wish points to must last until
- * then.  A source that is a folder is brought with all that is in it, or by
- * ORDER_UPDATE what is not there; before a program its libs come (NULL: none), so
- * that whoever sees it has them.
+ * then.  The source is a file.
  */
 int broadcast_start(struct broadcast *b,
                     struct event_base *base,
                     struct session *session,
                     const struct bcast_wish *wish,
-                    const struct libs *libs,
                     void (*ended)(void *arg),
                     void *arg,
                     struct es_error *err);
-/* Likewise, with several sources or things left out: wish->source is not used. */
-int broadcast_start_tree(struct broadcast *b,
-                         struct event_base *base,
-                         struct session *session,
-                         const struct bcast_wish *wish,
-                         const struct tree_wish *sources,
-                         void (*ended)(void *arg),
-                         void *arg,
-                         struct es_error *err);
-/* Likewise, of a program with its libs; sources may be NULL: it is a file.  Libs
- * and sources must last until the end, too. */
+/* Likewise, of sources with all that is in them: wish->source is not used.  NULL: it
+ * is the file that wish names.  If that is a program its libs come first (NULL:
+ * none), so that whoever sees it has them.  All must last until the end, too. */
 int broadcast_start_program(struct broadcast *b,
                             struct event_base *base,
                             struct session *session,

@@ -23,8 +23,10 @@ static void on_front_signal(void *arg, int number)
         int (*on)(void *) = f->on_term;
 
         f->on_term = NULL;
-        if (on(f->term_arg))
+        if (on(f->term_arg)) {
+            signals_forget();
             return;
+        }
     }
     f->number = number;
     front_finish(f, es_fail(f->err, ES_WORK, f->left, "%s", strsignal(number))
@@ -36,6 +38,7 @@ int front_catch(struct front *f, const char *left)
     f->left = left;
     if (signals_catch(&f->signals, f->base, on_front_signal, f) < 0)
         return es_no_memory(f->err);
+    signals_end_at_second();
     return 0;
 }
 

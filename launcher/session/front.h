@@ -39,7 +39,7 @@ struct front {
 /* Make the loop.  0, or -1 and err filled; err must outlive the front. */
 int front_begin(struct front *f, struct es_error *err);
 /* From now on a signal ends the command as a failure; left says in words what
- * is left behind then.  0, or -1 and f->err filled. */
+ * is left behind then.  If that takes more than a second, another ends it at once.  0, or -1 and f->err filled. */
 int front_catch(struct front *f, const char *left);
 /* The first SIGTERM is on()'s: 1 if it ends the command in order, so that only
  * a second one ends it as a failure; 0 if it shall end it as before. */

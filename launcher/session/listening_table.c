@@ -193,7 +193,7 @@ static void bring_table(struct listening_table *t)
     t->wish.source = t->source;
     t->wish.destination = t->destination;
     t->in_broadcast = 1;
-    if (broadcast_start(&t->broadcast, t->base, t->session, &t->wish, NULL,
+    if (broadcast_start(&t->broadcast, t->base, t->session, &t->wish,
                         on_broadcast, t, &err)
         == 0)
         return;

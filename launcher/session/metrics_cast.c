@@ -91,8 +91,8 @@ int metrics_cast_start(struct metrics_cast *m,
     wish.source = m->source;
     wish.destination = m->destination;
     wish.timeout_s = PATIENCE_S;
-    return broadcast_start(&m->broadcast, base, q->session, &wish, NULL, ended,
-                           arg, err);
+    return broadcast_start(&m->broadcast, base, q->session, &wish, ended, arg,
+                           err);
 }
 
 int metrics_cast_check(const struct metrics_cast *m, struct es_error *err)

@@ -71,6 +71,7 @@ static void make_source(void)
     put_lines("from/large", 20000);
     put_lines("from/huge", 300000);
     snprintf(path, sizeof path, "%s", tree_path("from"));
+    tree_source_init(&source, NULL);
     if (tree_source_open(&source, &wish, &err) < 0
         || tree_source_digest(&source, &err) < 0)
         bail("%s", err.what);

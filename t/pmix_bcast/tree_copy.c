@@ -116,6 +116,7 @@ static void open_source(struct tree_source *s, const char *path)
     const struct tree_wish wish = {.source = &source, .n = 1};
     struct es_error err = {0};
 
+    tree_source_init(s, NULL);
     if (!source || tree_source_open(s, &wish, &err) < 0)
         bail("%s", err.what);
     free(source);
@@ -343,6 +344,7 @@ static void test_sources(void)
     struct tree_source s;
     struct es_error err = {0};
 
+    tree_source_init(&s, NULL);
     is_int(tree_source_open(&s, &wish, &err), 0, "several sources");
     ok(s.index.n == 8 && s.index.entry[1].parent == 0
            && strcmp(s.index.entry[1].name, "b c") == 0,
@@ -387,6 +389,39 @@ static void test_select(struct tree_source *s)
     tree_copy_destroy(t);
 }
 
+/* One that is not wanted any more reads nothing, and says so. */
+static int is_ended(int rc, const struct es_error *err)
+{
+    return rc < 0 && err->kind == ES_WORK
+           && strcmp(err->mend, "start it again") == 0;
+}
+
+static void test_end(void)
+{
+    char *path = from;
+    const struct tree_wish wish = {
+        .source = &path, .n = 1, .parts = TREE_DIGESTS};
+    atomic_int stop = 1;
+    struct tree_source s;
+    struct es_error err = {0};
+    uint8_t bytes[SOME];
+
+    tree_source_init(&s, &stop);
+    ok(is_ended(tree_source_open(&s, &wish, &err), &err),
+       "a walk ends where all is to end");
+    atomic_store(&stop, 0);
+    tree_source_init(&s, &stop);
+    if (tree_source_open(&s, &wish, &err) < 0)
+        bail("%s", err.what);
+    tree_source_cancel(&s);
+    ok(is_ended(tree_source_digest(&s, &err), &err),
+       "digests end when they are not wanted any more");
+    ok(is_ended(tree_source_read(&s, bytes, SOME, 0, &err), &err),
+       "so does reading");
+    ok(is_ended(tree_source_check(&s, &err), &err), "and a last look");
+    tree_source_close(&s);
+}
+
 static void test_memory(const struct tree_source *s)
 {
     const struct tree_copy_setup setup = {.destination = to};
@@ -429,6 +464,7 @@ int main(void)
     test_memory(&s);
     tree_source_close(&s);
     test_sources();
+    test_end();
     test_changes();
     clean(dir);
     return done();

@@ -30,6 +30,7 @@ static int merge(void)
     int why;
 
     snprintf(path, sizeof path, "%s", tree_path("new"));
+    tree_source_init(&s, NULL);
     if (tree_source_open(&s, &wish, &err) < 0)
         bail("%s", err.what);
     m = (struct tree_merge){.index = &s.index,

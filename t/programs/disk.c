@@ -8,6 +8,8 @@
  *   DISK_FLOCK  errno of every flock(2)
  *   DISK_SLOW   milliseconds that an open(2) takes of a path with "slow" in it; each
  *               thread that has waited so tells "slow THREAD" once
+ *   DISK_LOOK   the same of an access(2) of what is in a folder of such a path
+ *   DISK_READ   the same of a pread(2) of a file that has such a path
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -34,14 +36,21 @@ static void note(const char *what, const char *path)
     errno = saved;
 }
 
-static void note_fd(const char *what, int fd)
+static void find_path(int fd, char path[4096])
 {
-    char link[32], path[4096];
+    char link[32];
     ssize_t n;
 
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-    n = readlink(link, path, sizeof path - 1);
+    n = readlink(link, path, 4095);
     path[n > 0 ? n : 0] = '\0';
+}
+
+static void note_fd(const char *what, int fd)
+{
+    char path[4096];
+
+    find_path(fd, path);
     note(what, path);
 }
 
@@ -69,14 +78,16 @@ int flock(int fd, int operation)
 static void wait_for_disk(const char *ms)
 {
     static _Thread_local int told;
-    struct timespec nap = {.tv_nsec = atoi(ms) * 1000000L};
+    int n = atoi(ms);
+    struct timespec nap = {n / 1000, n % 1000 * 1000000L};
     char text[20];
 
-    (void)nanosleep(&nap, NULL);
-    if (told++)
-        return;
-    snprintf(text, sizeof text, "%d", (int)gettid());
-    note("slow", text);
+    if (!told++) {
+        snprintf(text, sizeof text, "%d", (int)gettid());
+        note("slow", text);
+    }
+    while (nanosleep(&nap, &nap) < 0) /* a signal is not heeded by a disk */
+        ;
 }
 
 int open(const char *path, int flags, ...)
@@ -92,6 +103,29 @@ int open(const char *path, int flags, ...)
         wait_for_disk(ms);
     *(void **)&real = dlsym(RTLD_NEXT, "open");
     return real(path, flags, mode);
+}
+
+int access(const char *path, int how)
+{
+    const char *ms = getenv("DISK_LOOK"), *slow = strstr(path, "slow");
+
+    if (ms && slow && strchr(slow, '/'))
+        wait_for_disk(ms);
+    return faccessat(AT_FDCWD, path, how, 0);
+}
+
+ssize_t pread(int fd, void *bytes, size_t len, off_t at)
+{
+    const char *ms = getenv("DISK_READ");
+    ssize_t (*real)(int, void *, size_t, off_t);
+    char path[4096] = "";
+
+    if (ms)
+        find_path(fd, path);
+    if (strstr(path, "slow"))
+        wait_for_disk(ms);
+    *(void **)&real = dlsym(RTLD_NEXT, "pread");
+    return real(fd, bytes, len, at);
 }
 
 int fsync(int fd)

@@ -41,7 +41,7 @@ static void test_catch(void)
            name[i]);
     signals_release(&s);
     signals_release(&s);
-    ok(!s.event[0] && !s.event[2], "they may be released twice");
+    ok(!s.event, "they may be released twice");
     event_base_free(base);
 }
 
@@ -80,6 +80,65 @@ static void release_and_raise(void)
     kill(getpid(), SIGTERM);
 }
 
+/* Who keeps the loop sees it; and it is told of once. */
+static void test_come(void)
+{
+    struct event_base *base = event_base_new();
+    struct signals s = {0};
+
+    if (!base || signals_catch(&s, base, on_caught, base) < 0)
+        bail("no signals");
+    caught = 0;
+    kill(getpid(), SIGTERM);
+    ok(atomic_load(signals_come()) && caught == 0,
+       "one that has come is seen before the loop tells of it");
+    event_base_dispatch(base);
+    ok(atomic_load(signals_come()) && caught == SIGTERM, "and after it");
+    signals_forget();
+    ok(!atomic_load(signals_come()), "until it is forgotten");
+    ok(catch_one(base, SIGINT) == SIGINT, "then the next one comes likewise");
+    signals_release(&s);
+    ok(!atomic_load(signals_come()), "nobody knows of it after the release");
+    event_base_free(base);
+}
+
+static void raise_again(void)
+{
+    struct event_base *base = event_base_new();
+    struct signals s = {0};
+
+    if (!base || signals_catch(&s, base, on_caught, base) < 0)
+        _exit(1);
+    signals_end_at_second();
+    kill(getpid(), SIGINT);
+    kill(getpid(), SIGTERM); /* one at once */
+    (void)usleep(1100000);
+    kill(getpid(), SIGHUP);
+}
+
+static void raise_one_more(void)
+{
+    struct event_base *base = event_base_new();
+    struct signals s = {0};
+
+    if (!base || signals_catch(&s, base, on_caught, base) < 0)
+        _exit(1);
+    kill(getpid(), SIGINT);
+    (void)usleep(1100000);
+    kill(getpid(), SIGINT);
+}
+
+static void test_second(void)
+{
+    int status = status_of(raise_again);
+
+    ok(WIFSIGNALED(status) && WTERMSIG(status) == SIGHUP,
+       "a second one, a second later, ends a process that is still there");
+    status = status_of(raise_one_more);
+    ok(WIFEXITED(status) && WEXITSTATUS(status) == 0,
+       "but none that does not wish so");
+}
+
 static void test_die(void)
 {
     int status = status_of(ignore_and_die);
@@ -94,6 +153,8 @@ static void test_die(void)
 int main(void)
 {
     test_catch();
+    test_come();
+    test_second();
     test_die();
     return done();
 }
