@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pmix_bcast/bcast_copy.h"
+#include "pmix_bcast/bcast_origin.h"
 #include "pmix_bcast/file_io.h"
 
 #include <errno.h>
@@ -77,12 +78,26 @@ static int open_content(const struct bcast_copy *c)
     return why || tree_copy_bytes(c->tree) == o->plan.bytes ? why : EPROTO;
 }
 
+/* Nothing of the source may be lost. */
+static int check_origin(struct bcast_copy *c)
+{
+    const struct bcast_order *o = c->order;
+    int is_folder = is_index(c) && !(o->flags & ORDER_SINGLE);
+
+    return bcast_origin_check(o->origin, o->origin_len, o->destination,
+                              is_folder, c->why, sizeof c->why);
+}
+
 int bcast_copy_open(struct bcast_copy *c)
 {
     uint64_t bytes = c->order->plan.bytes;
+    int why;
 
     if (is_tree(c))
         return open_content(c);
+    why = check_origin(c);
+    if (why)
+        return why;
     if (!is_index(c))
         return open_file(c);
     if (bytes > TREE_INDEX_MAX)
@@ -315,7 +330,7 @@ void bcast_copy_cancel(struct bcast_copy *c)
 
 const char *bcast_copy_why(const struct bcast_copy *c)
 {
-    return c->tree ? tree_copy_why(c->tree) : "";
+    return c->tree ? tree_copy_why(c->tree) : c->why;
 }
 
 void bcast_copy_report(const struct bcast_copy *c, struct bcast_done *d)

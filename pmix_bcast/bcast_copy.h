@@ -26,7 +26,9 @@ struct bcast_copy {
     struct chunk_tag *tag;      /* of each chunk */
     uint8_t *lent;              /* of each chunk: 1 if somebody has its place */
     struct seal *seal;
-    uint32_t verified; /* chunks that were read back */
+    uint32_t verified;        /* chunks that were read back */
+    char why[BCAST_TEXT_MAX]; /* it could not be opened: more than the errno
+                                 value says, or "" */
 };
 
 /* Nothing is opened yet.  The order must outlive the copy; the tree (NULL: none
@@ -89,7 +91,8 @@ int bcast_copy_finish(struct bcast_copy *c);
 int bcast_copy_takes_long(const struct bcast_copy *c);
 unsigned bcast_copy_steps(const struct bcast_copy *c); /* grows meanwhile */
 void bcast_copy_cancel(struct bcast_copy *c);
-/* For the report: what an errno value does not say, or ""; and what home is to
+/* For the report, also where it could not be opened: what an errno value does not
+ * say, or ""; and what home is to
  * know of a tree. */
 const char *bcast_copy_why(const struct bcast_copy *c);
 void bcast_copy_report(const struct bcast_copy *c, struct bcast_done *d);

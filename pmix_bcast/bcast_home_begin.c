@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Home of a broadcast: its begin, what nodes report, time, the result. */
 #include "pmix_bcast/bcast_home_state.h"
+#include "pmix_bcast/bcast_origin.h"
 #include "pmix_bcast/clock.h"
 
+#include <errno.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -181,8 +183,51 @@ static uint32_t fabric_flags(enum transport t)
                                  : ORDER_FABRIC | ORDER_ANY_FABRIC;
 }
 
+/* May a source be where the copy is to be?  Not if something in it is lost. */
+static uint32_t origin_flags(const struct bcast_wish *w)
+{
+    const struct tree_found *f = w->tree ? &w->tree->found : NULL;
+
+    if (!f || w->flags & ORDER_SINGLE)
+        return ORIGIN_MAY_BE; /* a file's copy has all of it */
+    if (f->n > 1 || f->top[0].entry > 0)
+        return 0; /* the copy holds it */
+    if (!(w->flags & ORDER_UPDATE))
+        return ORIGIN_UPDATE;
+    return w->flags & ORDER_DELETE && f->unwanted + f->left_out > 0
+               ? 0
+               : ORIGIN_MAY_BE;
+}
+
+/* The content goes where the index was taken. */
+static int find_origin(const struct bcast_home *h,
+                       struct writer *origin,
+                       struct es_error *err)
+{
+    const struct bcast_wish *w = &h->s.wish;
+    char *path = (char *)w->source; /* is only read */
+    const struct tree_top file = {.path = path};
+    int why;
+
+    if (!(w->flags & (ORDER_FORCE | ORDER_UPDATE)) || w->flags & ORDER_TREE)
+        return 0;
+    why = bcast_origin_write(origin, w->tree ? w->tree->found.top : &file,
+                             w->tree ? w->tree->found.n : 1, origin_flags(w));
+    if (why == ENOMEM)
+        return es_no_memory(err);
+    if (why == E2BIG)
+        return es_fail(err, ES_USAGE, "give the folders that they are in",
+                       "there are more sources than can be told from DST");
+    return why ? es_fail(err, ES_WORK, "give a source that stays where it is",
+                         "%s: %s", w->tree ? w->tree->found.top[0].path : path,
+                         strerror(why))
+               : 0;
+}
+
 /* content: all of it, or NULL. */
-static void send_order(struct bcast_home *h, const uint8_t *content)
+static void send_order(struct bcast_home *h,
+                       const uint8_t *content,
+                       const struct writer *origin)
 {
     const struct stat *source = &h->source.stat;
     struct bcast_order o = {
@@ -197,6 +242,8 @@ static void send_order(struct bcast_home *h, const uint8_t *content)
         .port = content ? 0 : listener_port(h->listener),
         .content = content,
         .cache_bytes = h->s.wish.cache_bytes,
+        .origin = origin->buf,
+        .origin_len = origin->len,
     };
     struct writer w = {0};
 
@@ -293,6 +340,8 @@ static int start(struct bcast_home *h, struct es_error *err)
         .chunk = h->s.wish.chunk,
         .shape = h->s.wish.flags & ORDER_STRICT ? PLAN_BRANCHES : PLAN_STRIPES};
     const uint8_t *content = NULL;
+    struct writer origin = {0};
+    int rc;
 
     if (h->s.wish.transport == TRANSPORT_OFI && !fabric_is_built())
         return es_fail(err, ES_USAGE, "give \"tcp\" or \"auto\"",
@@ -310,8 +359,11 @@ static int start(struct bcast_home *h, struct es_error *err)
         content = bcast_source_read_all(&h->source, &h->plan, err);
     if (is_small(h) ? !content : make_feed(h, err) < 0)
         return -1;
-    send_order(h, content);
-    return 0;
+    rc = find_origin(h, &origin, err);
+    if (rc == 0)
+        send_order(h, content, &origin);
+    writer_clear(&origin);
+    return rc;
 }
 
 int bcast_home_start(struct bcast_home **out,

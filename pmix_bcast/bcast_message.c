@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pmix_bcast/bcast_message.h"
+#include "pmix_bcast/bcast_origin.h"
 #include "pmix_bcast/pull.h"
 #include "pmix_bcast/tree_index.h"
 
@@ -45,6 +46,7 @@ void bcast_write_order(struct writer *w, const struct bcast_order *o)
     write_text(w, o->cache);
     write_u64(w, o->cache_bytes);
     write_blob(w, o->want, o->want_len);
+    write_blob(w, o->origin, o->origin_len);
 }
 
 static const uint8_t *read_want(struct reader *r, size_t *len)
@@ -54,6 +56,15 @@ static const uint8_t *read_want(struct reader *r, size_t *len)
     if (*len > tree_want_bytes(TREE_SEGMENTS_MAX))
         r->bad = 1;
     return *len > 0 ? want : NULL;
+}
+
+static const uint8_t *read_origin(struct reader *r, size_t *len)
+{
+    const uint8_t *origin = read_blob(r, len);
+
+    if (!bcast_origin_is_sound(origin, *len))
+        r->bad = 1;
+    return *len > 0 ? origin : NULL;
 }
 
 int bcast_read_order(struct bcast_order *o, const uint8_t *body, size_t len)
@@ -80,6 +91,7 @@ int bcast_read_order(struct bcast_order *o, const uint8_t *body, size_t len)
     read_text(&r, o->cache, sizeof o->cache);
     o->cache_bytes = read_u64(&r);
     o->want = read_want(&r, &o->want_len);
+    o->origin = read_origin(&r, &o->origin_len);
     if (read_end(&r) == 0 && networks_parse(&o->networks, networks) == 0
         && port <= UINT16_MAX && o->flags <= ORDER_ALL && o->mode <= 07777
         && o->way <= PULL_BY_NODE

@@ -9,7 +9,8 @@
  *                 taper u32, chunks u32, shape u32; destination text;
  *                 content blob: all of it if the data is small, else empty;
  *                 networks text: home's (network.h); cache text, cache bytes
- *                 u64, want blob (see below)
+ *                 u64, want blob (see below); origin blob
+ *                 (bcast_origin.h), empty if nothing is replaced
  *   SUM     home  id u32, digest u64     the digest of all chunks' digests
  *   DONE    node  id u32, errno u32, text, pulls u64, refused u64,
  *                 duplicate bytes u64    errno and text both empty: all well;
@@ -88,6 +89,8 @@ struct bcast_order {
     uint64_t cache_bytes;        /* that it may have */
     const uint8_t *want;         /* in the body; NULL: none */
     size_t want_len;
+    const uint8_t *origin; /* likewise */
+    size_t origin_len;
 };
 
 struct bcast_done {

@@ -83,13 +83,18 @@ void bcast_node_fail(struct bcast_node *b, int error, const char *text)
     send_done(b, error, text);
 }
 
-static void is_finished(struct bcast_node *b, int why)
+void bcast_node_fail_copy(struct bcast_node *b, int why)
 {
     char text[BCAST_TEXT_MAX];
 
-    snprintf(text, sizeof text, "%s", why ? bcast_copy_why(&b->copy) : "");
+    snprintf(text, sizeof text, "%s", bcast_copy_why(&b->copy));
+    bcast_node_fail(b, text[0] ? 0 : why, text);
+}
+
+static void is_finished(struct bcast_node *b, int why)
+{
     if (why) {
-        bcast_node_fail(b, text[0] ? 0 : why, text);
+        bcast_node_fail_copy(b, why);
         return;
     }
     b->state = DONE;

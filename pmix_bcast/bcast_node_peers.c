@@ -499,9 +499,9 @@ struct bcast_node *bcast_node_start(const struct bcast_node_setup *s,
     why = order->plan.nodes != s->wireup->size ? EPROTO
                                                : bcast_copy_open(&b->copy);
     b->tells = order->want && order->plan.shape == PLAN_STRIPES;
-    b->order.want = NULL;
+    b->order.want = b->order.origin = NULL;
     if (why) {
-        bcast_node_fail(b, why, "");
+        bcast_node_fail_copy(b, why);
         return b;
     }
     if (order->content || order->plan.bytes == 0) {

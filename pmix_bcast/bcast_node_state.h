@@ -42,7 +42,7 @@ enum state { RECEIVING, VERIFYING, FINISHING, DONE, FAILED };
 
 struct bcast_node {
     struct bcast_node_setup s;
-    struct bcast_order order; /* its content is not ours: NULL */
+    struct bcast_order order; /* what is in the body is not ours: NULL */
     uint32_t self;
     enum state state;
     struct relay *relay;
@@ -99,6 +99,8 @@ int bcast_node_next_have(const struct bcast_node *b,
 int bcast_node_heard_have(struct peer *p, const struct link_head *h);
 /* Home is told why: an errno value, 0 if text says it all. */
 void bcast_node_fail(struct bcast_node *b, int error, const char *text);
+/* Likewise, of the copy, which may say more than its errno value. */
+void bcast_node_fail_copy(struct bcast_node *b, int why);
 /* Who reads this chunk (LINK_EACH: any) reads it into the copy no more. */
 void bcast_node_forget_places(struct bcast_node *b, uint32_t chunk);
 /* Perhaps it is whole now, and its sum is known: verified, if that was asked for,

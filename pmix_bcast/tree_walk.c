@@ -271,6 +271,7 @@ static int visit(struct walk *k, FTS *fts, FTSENT *f)
     if (f->fts_info == FTS_DP)
         return 0;
     if (is_excluded(k, f) || !is_listed(k, f)) {
+        k->found->unwanted++;
         (void)fts_set(fts, f, FTS_SKIP);
         return 0;
     }

@@ -35,6 +35,7 @@ struct tree_found {
     struct tree_top *top; /* n, owned: where the sources are */
     size_t n;
     uint64_t left_out; /* sockets, pipes, devices */
+    uint64_t unwanted; /* what the wish leaves out */
 };
 
 /* Fills w with the index.  0, or -1 with err, also if it is not wanted any more;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pmix_bcast/bcast_message.h"
+#include "pmix_bcast/bcast_origin.h"
 #include "pmix_bcast/pull.h"
 #include "tap.h"
 
@@ -147,6 +148,28 @@ static void test_bad_orders(void)
     writer_clear(&w);
 }
 
+static void test_origin(void)
+{
+    struct bcast_order in = sound(1000000, NULL);
+    uint8_t origin[BCAST_ORIGIN_HEAD + OBJECT_ID_BYTES] = {0};
+    struct writer w;
+
+    origin[BCAST_ORIGIN_HEAD - 1] = 1;
+    in.origin = origin;
+    in.origin_len = sizeof origin;
+    w = encoded(&in);
+    ok(bcast_read_order(&order, w.buf, w.len) == 0
+           && order.origin_len == sizeof origin
+           && memcmp(order.origin, origin, sizeof origin) == 0,
+       "where the source is comes back");
+    writer_clear(&w);
+    in.origin_len--;
+    refused("half an object", &in);
+    in.origin_len++;
+    origin[BCAST_ORIGIN_HEAD - 1] = 2;
+    refused("a source that is not told", &in);
+}
+
 static void test_sum(void)
 {
     struct writer w = {0};
@@ -227,6 +250,7 @@ int main(void)
 {
     test_order();
     test_bad_orders();
+    test_origin();
     test_sum();
     test_number();
     test_done();
