@@ -16,10 +16,12 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <time.h>
 #include <unistd.h>
 
-#define FILES_MAX (1u << 24)
-#define BLOCK     4096u /* bytes; most file systems give a file whole ones */
+#define FILES_MAX  (1u << 24)
+#define BLOCK      4096u /* bytes; most file systems give a file whole ones */
+#define LOCK_TRIES 50    /* half a second: it may have been stopped */
 
 /* --- the folder ----------------------------------------------------------- */
 
@@ -299,13 +301,28 @@ static int compare_used(const void *a, const void *b)
     return (x->tv_nsec > y->tv_nsec) - (x->tv_nsec < y->tv_nsec);
 }
 
+/* Another one that is at it may have looked before our files were in. */
+static int lock_bounds(const struct tree_cache *c)
+{
+    static const struct timespec nap = {.tv_nsec = 10000000};
+
+    for (int i = 0; i < LOCK_TRIES; i++) {
+        if (flock(c->folder, LOCK_EX | LOCK_NB) == 0)
+            return 0;
+        if (errno != EWOULDBLOCK)
+            return -1;
+        (void)nanosleep(&nap, NULL);
+    }
+    return -1;
+}
+
 void tree_cache_trim(const struct tree_cache *c, uint64_t more)
 {
     struct list l = {.c = c};
     char name[8];
 
-    if (c->folder < 0 || flock(c->folder, LOCK_EX | LOCK_NB) < 0)
-        return; /* another one is at it */
+    if (c->folder < 0 || lock_bounds(c) < 0)
+        return;
     for (unsigned i = 0; i < 256; i++) {
         snprintf(name, sizeof name, "%02x", i);
         note_folder(&l, name);

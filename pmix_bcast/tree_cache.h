@@ -63,7 +63,7 @@ void tree_cache_drop_bad(const struct tree_cache *c);
 void tree_cache_drop(const struct tree_cache *c,
                      const uint8_t digest[TREE_DIGEST]);
 /* Remove what was not used for longest, until so many bytes more are no more than it
- * may have. */
+ * may have.  Another one that does so is waited for, but not for long. */
 void tree_cache_trim(const struct tree_cache *c, uint64_t more);
 void tree_cache_close(struct tree_cache *c);
 

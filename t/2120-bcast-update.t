@@ -207,6 +207,21 @@ test_expect_success 'it is bounded: what was not used for longest goes' '
 	mv cache/evenstep-cache-$(id -u) bounded && ls bounded/segments >got && lines got 2 && for i in $(cat got); do
 		test -f bounded/$(echo $i | cut -c1-2)/$(echo $i | cut -c3-) || return 1; done && test "$(find bounded -type f ! -path "*/segments/*" | wc -l)" = 2
 '
+# Of two commands at once, which bring what differs but for a file; each has an agent for each node.
+both() {
+	nodes 2 && { bcast -r --cache="$here/cache/all" one "$here/dst/{node}/one" 2>err1 & } && bcast -r --cache="$here/cache/all" two "$here/dst/{node}/two" 2>err2
+	code=$?; wait $! && cat err1 err2 && test $code = 0 && test -s err1 && ! grep -E "damaged|could not" err1 err2 &&
+	for i in 0 1; do diff -r one dst/local$i/one && diff -r two dst/local$i/two || return; done
+}
+in_bounds() { # MOST: the cache has so many bytes, and something
+	test "$(find cache -type f -printf "%b\n" | awk '{n += $1 * 512} END {print n}')" -le "$1" && test -n "$(find cache -size 1000000c)"
+}
+test_expect_success 'one folder of four agents at once: all is right, and the bound is kept' '
+	printf "bcast {\n cache_mb = 5\n}\n" >conf && mkdir one two && for i in 1 2 3; do head -c 1000000 /dev/urandom >one/$i && head -c 1000000 /dev/urandom >two/$i || return 1; done &&
+	cp one/1 two/1 && head -c 1000000 /dev/urandom >two/4 && for turn in 1 2 3 4 5; do EVENSTEP_CONF=$here/conf both && in_bounds 5000000 || return 1; done &&
+	bcast -r --cache="$here/cache/all" --json one "$here/dst/{node}/again" >out 2>err && diff -r one dst/local0/again && diff -r one dst/local1/again &&
+	jq -e ".sent_bytes < 3000000" out && ! mentioned damaged
+'
 test_expect_success 'with --update, too: from DST or the cache' '
 	nodes 2 && bcast -r --update --cache="$cache" src "$dst" && rm dst/local0/x/a/f8 && cp src/a/f9 dst/local1/x/a/f10 &&
 	bcast -r --update --cache="$cache" --json src "$dst" >out && sent 0 && arrived src

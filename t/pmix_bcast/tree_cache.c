@@ -5,6 +5,8 @@
 #include "pmix_bcast/tree_source.h"
 #include "tree.h"
 
+#include <limits.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 static struct tree_source source;
@@ -12,6 +14,21 @@ static struct tree_progress progress;
 static char note[300];
 static int root; /* where files are made, and the source's root */
 static int sources;
+
+/* --- locks ---------------------------------------------------------------- */
+
+static int busy; /* so often another one has it */
+
+/* In the place of libc's. */
+int flock(int fd, int operation)
+{
+    (void)fd;
+    if (busy == 0 || operation == LOCK_UN)
+        return 0;
+    busy--;
+    errno = EWOULDBLOCK;
+    return -1;
+}
 
 /* --- files ---------------------------------------------------------------- */
 
@@ -309,6 +326,23 @@ static void test_bounds(struct tree_cache *c)
        "while it is filled it takes no more than its bytes");
 }
 
+static void test_busy(struct tree_cache *c)
+{
+    c->bytes = 1;
+    busy = 3;
+    tree_cache_trim(c, 0);
+    ok(busy == 0 && !is_cached("a") && !is_cached("other"),
+       "another one that removes files is waited for");
+    c->bytes = 8192;
+    atomic_store(&c->taken, 0);
+    put(c, "a");
+    c->bytes = 1;
+    busy = INT_MAX;
+    tree_cache_trim(c, 0);
+    ok(is_cached("a"), "but not one that does not end");
+    busy = 0;
+}
+
 static void test_folder(void)
 {
     struct tree_cache c;
@@ -348,6 +382,7 @@ int main(void)
     test_segments(&c);
     test_strange(&c);
     test_bounds(&c);
+    test_busy(&c);
     tree_cache_close(&c);
     is_int(c.folder, -1, "it is closed");
     test_folder();
