@@ -158,12 +158,25 @@ at_it() { # each agent is at work on its tree
 }
 bring() { nodes 2 && exec evenstep bcast --local 2 -r many "$here/dst/{node}/x"; }
 held() { n=2 && held_while at_it 2 bring; } # a broadcast of "many" that is stopped in its middle
+has_content() { # of some file each has bytes, and neither has a name yet
+	for node in local0 local1; do
+		test ! -e dst/$node/x/60 && find dst/$node/.evenstep-tree-*/ -name "[0-9]*" -size +0 2>&- | grep -q . || return
+	done
+}
+bring_over() {
+	nodes 2 && cp -a src/a dst/local0/x && cp -a src/a dst/local1/x || return
+	exec env --default-signal=INT evenstep bcast --local 2 -r -f many "$here/dst/{node}/x"
+}
 # shellcheck disable=SC2086
 ended() { wait_for 60 dead $run $agents && run=''; }
 mkdir many
 for i in $(seq 60); do truncate -s 1M many/"$i" && printf %s "$i" >>many/"$i" && head -c 1M /dev/zero | tr '\0' "$i" >>many/"$i"; done
 test_expect_success 'SIGTERM in the middle: nothing is left' '
 	held && kill $run && kill -CONT $agents && test_expect_code 143 wait $run && ended && nothing_arrived
+'
+test_expect_success 'SIGINT in the middle of what the files hold: what was there stays whole' '
+	n=2 && held_while has_content 2 bring_over && kill -INT $run && kill -CONT $agents && test_expect_code 130 wait $run && ended &&
+	said "evenstep: .*: nothing is left half-written" && arrived src/a
 '
 test_expect_success 'an agent killed in the middle: named, the other has it whole; the next one cleans up' '
 	held && set -- $agents && kill -KILL $1 && kill -CONT $2 && test_expect_code 1 wait $run && ended &&
@@ -190,6 +203,11 @@ test_expect_success MOUNT "one node's disk has no room: named before the first b
 	test_expect_code 1 evenstep bcast --local 3 -r src "$here/dst/{node}/x" 2>err; code=$? &&
 	find dst/local1 -mindepth 1 >left; umount dst/local1 && test $code = 0 && test_cmp /dev/null left &&
 	said "evenstep: local1: .*/dst/local1/x: No space left on device" && arrived src local0 local2
+'
+test_expect_success MOUNT 'where no node has the room only the index is sent' '
+	nodes 2 && mount -t tmpfs -o size=1m tmpfs dst && mkdir dst/local0 dst/local1 &&
+	test_expect_code 1 evenstep bcast --local 2 -r --json src "$here/dst/{node}/x" >out 2>err; code=$?; umount dst && cat out && test $code = 0 &&
+	said "evenstep: local0: .*/dst/local0/x: No space left on device" && jq -e ".bytes > 1500000 and .home_bytes_sent > 0 and .home_bytes_sent < 50000" out
 '
 test_expect_success MOUNT 'a DST that is a mount point cannot be replaced, and says so' '
 	nodes 2 && mkdir dst/local1/x && mount -t tmpfs tmpfs dst/local1/x &&

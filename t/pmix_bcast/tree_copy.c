@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -20,6 +21,18 @@
 
 static char dir[] = "/tmp/tree_copy.XXXXXX";
 static char from[100], to[100]; /* two trees in it */
+
+/* --- the disk ------------------------------------------------------------- */
+
+static struct statvfs disk; /* all 0: it has no limit */
+
+/* In the place of libc's. */
+int fstatvfs(int fd, struct statvfs *fs)
+{
+    (void)fd;
+    *fs = disk;
+    return 0;
+}
 
 /* --- files ---------------------------------------------------------------- */
 
@@ -364,6 +377,55 @@ static void test_sources(void)
     free(pattern[1]);
 }
 
+/* --- room ----------------------------------------------------------------- */
+
+/* Each file takes whole blocks. */
+static fsblkcnt_t blocks_of(const struct tree_source *s, unsigned long block)
+{
+    fsblkcnt_t n = 0;
+
+    for (uint32_t i = 0; i < s->index.n; i++)
+        n += (s->index.entry[i].data + block - 1) / block;
+    return n;
+}
+
+static void check_room(const struct tree_source *s,
+                       const struct tree_copy_setup *setup,
+                       int want,
+                       const char *what)
+{
+    struct tree_copy *t;
+
+    is_int(begin_with(&t, s, setup), want, what);
+    tree_copy_destroy(t);
+    if (others() > 0)
+        bail("something is left");
+}
+
+/* It is known when nothing has come yet. */
+static void test_room(struct tree_source *s)
+{
+    const struct tree_copy_setup plain = {.destination = to, .force = 1},
+                                 update = {.destination = to, .update = 1};
+
+    disk.f_frsize = 512;
+    disk.f_blocks = 1;
+    disk.f_bavail = blocks_of(s, disk.f_frsize);
+    check_room(s, &plain, 0, "a disk with just the room");
+    check_room(s, &update, 0, "for an update, too");
+    disk.f_bavail--;
+    check_room(s, &plain, ENOSPC, "a block less is told before a byte comes");
+    check_room(s, &update, ENOSPC, "for an update, too");
+    disk.f_blocks = 0;
+    check_room(s, &plain, 0, "without blocks it has no limit");
+    disk.f_files = 1;
+    disk.f_favail = s->index.n;
+    check_room(s, &plain, 0, "a disk with just the files");
+    disk.f_favail--;
+    check_room(s, &plain, ENOSPC, "one less is told");
+    disk = (struct statvfs){0};
+}
+
 /* What a node lacks must come. */
 static void test_select(struct tree_source *s)
 {
@@ -460,6 +522,7 @@ int main(void)
     test_name(&s);
     test_wrong(&s);
     test_left_over(&s);
+    test_room(&s);
     test_select(&s);
     test_memory(&s);
     tree_source_close(&s);
