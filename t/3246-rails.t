@@ -59,7 +59,7 @@ test_expect_success FABRIC 'where libfabric has nothing, both carry it, and that
 	FI_PROVIDER=tcp by_fabric --transport=auto && both && ! grep "rails\|libfabric" said
 '
 test_expect_success 'srun --evenstep-bcast goes so' '
-	EVENSTEP_CONF=$PWD/conf bring srun -N3 --evenstep-bcast="$PWD/input:/tmp/input,force" cmp "$PWD/input" /tmp/input && both
+	EVENSTEP_CONF=$PWD/conf bring srun -N3 --evenstep-bcast="$PWD/input:/tmp/brought" cmp "$PWD/input" /tmp/brought && both
 '
 test_expect_success 'of one network it makes what it was' '
 	bcast --interface eth1 --rails input /tmp/input && same && test "$grew0" -lt $((size / 5)) && test "$grew1" -gt $size
