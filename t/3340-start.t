@@ -30,6 +30,23 @@ test_expect_success 'likewise by the published tree and pull, and a file that co
 		sh -c "test \$SLURM_LOCALID != 0 || { cmp file /tmp/strict && cksum <\$EVENSTEP_DIR/conntable; }" >got 2>err
 	cat err && quiet err && test "$(sort -u got | wc -l) $(wc -l <got)" = "1 24"
 '
+# bytes tx|rx NODE: that it has sent, or got, so far.
+bytes() { on_node "$2" cat "/sys/class/net/eth0/statistics/$1_bytes"; }
+# home_sends CONF OPTIONS...: what ctl sends for a step of 192 tasks: $sent.
+home_sends() {
+	conf=$1 before=$(bytes tx ctl)
+	shift
+	on_ctl env EVENSTEP_CONF="$PWD/$conf" srun -N24 --ntasks-per-node=8 --evenstep-probe=off "$@" true 2>err && quiet err && sent=$(($(bytes tx ctl) - before)) && echo "$conf: $sent"
+}
+# By "strict" each node of the first layer gets a chunk from home, though there is one alone.
+test_expect_success 'the table goes down a tree, and home sends it once; "strict" reaches it' '
+	printf "bcast {\n scheme = \"strict\"\n branches = 24\n chunk = 65536\n}\n" >all.conf && sed /scheme/d all.conf >wide.conf && : >default.conf && table=12288 &&
+	home_sends default.conf && once=$sent && home_sends wide.conf && test $((sent - once)) -lt $((table * 10)) && home_sends all.conf && test $((sent - once)) -gt $((table * 20))
+'
+test_expect_success 'and a file that comes before the tasks' '
+	head -c 60000 file >part && home_sends default.conf --evenstep-bcast=part:/tmp/once && once=$sent &&
+	home_sends all.conf --evenstep-bcast=part:/tmp/more && test $((sent - once)) -gt $((60000 * 20))
+'
 
 test_expect_success 'all 192 say where they listen (evenstep_listen), and have connections to all others' '
 	cc -O2 -Wall -Wextra -Werror -I"$EVENSTEP_SRC/launcher/libevenstep" -o connect "$EVENSTEP_SRC/contrib/connect/connect.c" -L"$EVENSTEP_BUILD" -levenstep &&
@@ -48,9 +65,10 @@ test_expect_success 'of two one that is not there: no step without its input' '
 	grep "evenstep: /nosuch: No such file or directory: .*; the step is not started without its input" err
 '
 test_expect_success 'of two one that a node has no room for: it is named by its path there, before a byte is sent' '
-	on_node n1 sh -c "mkdir /tmp/small && mount -t tmpfs -o size=64k none /tmp/small" && on_node n0 mkdir /tmp/small &&
-	test_expect_code 1 on_ctl srun -w n0,n1 --evenstep-bcast=/etc/hosts:/tmp/hosts --evenstep-bcast="file:/tmp/small/{node}" echo ran >got 2>err
-	cat err && test ! -s got && grep "evenstep: n1: /tmp/small/n1: No space left on device" err &&
+	on_node n1 sh -c "mkdir /tmp/small && mount -t tmpfs -o size=4m none /tmp/small" && on_node n0 mkdir /tmp/small &&
+	head -c 8000000 /dev/urandom >large && before=$(bytes rx n1) &&
+	test_expect_code 1 on_ctl srun -w n0,n1 --evenstep-bcast=/etc/hosts:/tmp/hosts --evenstep-bcast="large:/tmp/small/{node}" echo ran >got 2>err
+	cat err && test ! -s got && grep "evenstep: n1: /tmp/small/n1: No space left on device" err && test $(($(bytes rx n1) - before)) -lt 2000000 &&
 	grep "; the step is not started without its input" err && on_node n1 umount /tmp/small
 '
 test_expect_success 'in a script of sbatch: evenstep bcast, and srun --evenstep-bcast' '
