@@ -87,8 +87,11 @@ int bcast_home_receive(struct bcast_home *h,
                        enum bcast_kind kind,
                        const uint8_t *body,
                        size_t len);
-/* A node is lost, why in words. */
-void bcast_home_lost(struct bcast_home *h, uint32_t node, const char *why);
+/* A node is lost, why in words; and the errno value that it told, or 0. */
+void bcast_home_lost(struct bcast_home *h,
+                     uint32_t node,
+                     const char *why,
+                     int error);
 /* A node was stopped for so long; that is no lack of progress. */
 void bcast_home_move(struct bcast_home *h, uint32_t node, double seconds);
 struct bcast_standing bcast_home_standing(const struct bcast_home *h,

@@ -96,10 +96,16 @@ int bcast_home_receive(struct bcast_home *h,
     return -1;
 }
 
-void bcast_home_lost(struct bcast_home *h, uint32_t node, const char *why)
+void bcast_home_lost(struct bcast_home *h,
+                     uint32_t node,
+                     const char *why,
+                     int error)
 {
-    if (!h->over && node < h->plan.nodes)
-        bcast_home_give_up(h, node, why);
+    if (h->over || node >= h->plan.nodes)
+        return;
+    if (!h->node[node].ended)
+        h->result[node].error = error;
+    bcast_home_give_up(h, node, why);
 }
 
 void bcast_home_move(struct bcast_home *h, uint32_t node, double seconds)

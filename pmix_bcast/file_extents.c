@@ -3,7 +3,9 @@
 #include "pmix_bcast/array.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static int add(struct file_extents *x, uint64_t offset, uint64_t len)
@@ -45,6 +47,24 @@ int file_extents_find(struct file_extents *x, int fd, uint64_t size)
             return ENOMEM;
     }
     return 0;
+}
+
+/* Nothing but a regular file is opened: who writes to a pipe would notice it. */
+int file_extents_has_hole(const char *path)
+{
+    struct stat st;
+    off_t hole;
+    int fd;
+
+    if (stat(path, &st) < 0 || !S_ISREG(st.st_mode)
+        || st.st_blocks * 512 >= st.st_size)
+        return 0;
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        return 0;
+    hole = lseek(fd, 0, SEEK_HOLE);
+    close(fd);
+    return hole >= 0 && hole < st.st_size;
 }
 
 void file_extents_clear(struct file_extents *x)

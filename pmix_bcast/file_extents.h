@@ -17,6 +17,9 @@ struct file_extents {
 int file_extents_find(struct file_extents *x, int fd, uint64_t size);
 /* All of it is data. */
 int file_extents_all(struct file_extents *x, uint64_t size);
+/* Is there a hole in the file of this name?  Not where its file system cannot tell:
+ * one that compresses has fewer blocks than bytes of files without any, too. */
+int file_extents_has_hole(const char *path);
 void file_extents_clear(struct file_extents *x);
 
 #endif

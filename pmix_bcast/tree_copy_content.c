@@ -14,6 +14,8 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#define HOLE (1u << 20) /* bytes of one that is tried, at most */
+
 /* --- one entry ------------------------------------------------------------ */
 
 static int open_file(void *arg, uint32_t entry)
@@ -109,6 +111,51 @@ static int check_name(struct tree_copy *t)
     return t->old < 0 ? errno : 0;
 }
 
+/* FAT is such a file system.  Only the trial tells, made before anything else has a
+ * name in the folder. */
+static int try_hole(struct tree_copy *t, uint64_t bytes)
+{
+    static const char name[] = "hole";
+    struct stat st;
+    int fd =
+        openat(t->root, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    int why = 0;
+
+    if (fd < 0)
+        return errno;
+    if (ftruncate(fd, (off_t)bytes) < 0 || fstat(fd, &st) < 0
+        || unlinkat(t->root, name, 0) < 0)
+        why = errno;
+    else
+        t->dense = (uint64_t)st.st_blocks * 512 >= bytes;
+    close(fd);
+    return why;
+}
+
+static int check_holes(struct tree_copy *t)
+{
+    uint64_t largest = 0;
+
+    for (uint32_t i = 0; i < t->index.n; i++) {
+        const struct tree_entry *e = &t->index.entry[i];
+
+        if (e->data < e->size && e->size > largest)
+            largest = e->size;
+    }
+    if (largest == 0)
+        return 0;
+    return try_hole(t, largest < HOLE ? largest : HOLE);
+}
+
+/* For what is to come of a file. */
+static uint64_t needed(const struct tree_copy *t, uint32_t entry)
+{
+    const struct tree_entry *e = &t->index.entry[entry];
+    uint64_t left = t->left[entry];
+
+    return left > 0 && t->dense ? left + (e->size - e->data) : left;
+}
+
 static int check_room(const struct tree_copy *t)
 {
     struct statvfs fs;
@@ -118,9 +165,9 @@ static int check_room(const struct tree_copy *t)
         return errno;
     block = fs.f_frsize > 0 ? fs.f_frsize : 1;
     for (uint32_t i = 0; i < t->index.n; i++) {
-        uint64_t data = t->left[i];
+        uint64_t bytes = needed(t, i);
 
-        blocks += data / block + (data % block > 0);
+        blocks += bytes / block + (bytes % block > 0);
     }
     if ((fs.f_blocks > 0 && blocks > fs.f_bavail)
         || (fs.f_files > 0 && t->index.n > fs.f_favail))
@@ -220,10 +267,12 @@ int tree_copy_prepare(struct tree_copy *t)
         t->left[i] = t->index.entry[i].data;
     if (why == 0)
         why = check_name(t);
-    if (why == 0 && !t->update && !t->use_cache)
-        why = check_room(t);
     if (why == 0)
         why = make_root(t);
+    if (why == 0)
+        why = check_holes(t);
+    if (why == 0 && !t->update && !t->use_cache)
+        why = check_room(t);
     for (uint32_t i = 1; why == 0 && i < t->index.n; i++) {
         why = atomic_load(&t->progress.cancel) ? ECANCELED : make_entry(t, i);
         (void)atomic_fetch_add(&t->progress.steps, 1);

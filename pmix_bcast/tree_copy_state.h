@@ -33,6 +33,7 @@ struct tree_copy {
     struct tree_progress progress;
     atomic_int unset; /* errno: an attribute could not be set */
     int root;         /* the folder; -1: none */
+    int dense;        /* a hole takes as much room there as data */
     char part[128];   /* its hidden name; "" if it has its own */
     char host[65];
     int force, keep, update, delete, single, now, use_cache;

@@ -56,6 +56,29 @@ for n in 1 2 3 8; do
 		arrived file && stat -c %a dst/*/x | sort -u >got && echo 640 >want && test_cmp want got
 	'
 done
+# A file of 5 MB with a hole in front and one behind.
+truncate -s 5M holes && printf data | dd of=holes bs=1 seek=3000000 conv=notrunc 2>/dev/null && chmod 750 holes && touch -d @1234567890.5 holes
+has_holes() { for each in dst/*/x; do test "$(stat -c %b "$each")" -lt 100 || return 1; done; }
+for options in "" -r -p "-p --no-sync --verify" "--strict -F 1" --compress=zstd; do
+	times=0 && test "$options" = "${options#-p}" || times=3
+	test_expect_success "holes of a file stay holes, and are not sent, with ${options:-no option}" '
+		nodes 3 && evenstep bcast --local 3 $options --json --report report holes "$here/dst/{node}/x" >out && arrived holes && has_holes &&
+		test "$(stat -c %a dst/local2/x)" = 750 && test "$(stat -c %Y dst/*/x | grep -c "^1234567890$")" = $times &&
+		jq -e ".bytes > 0 and .bytes < 70000 and .home_bytes_sent < 400000 and (has(\"files\") or has(\"left_out\") or has(\"sent_bytes\") | not)" out &&
+		jq -es ".[0].type == \"bcast\" and (.[0] | has(\"files\") | not)" report
+	'
+done
+test_expect_success 'one that has no byte besides, and one that is there already' '
+	nodes 3 && truncate -s 3M hollow && evenstep bcast --local 3 hollow "$here/dst/{node}/x" && arrived hollow && has_holes && rm dst/local0/x dst/local2/x &&
+	test_expect_code 1 evenstep bcast --local 3 holes "$here/dst/{node}/x" 2>err && said "evenstep: local1: .*/dst/local1/x: File exists" &&
+	said "evenstep: 1 of 3 nodes have not got the file: see the lines above; the others have it; -f replaces what is there" && cmp hollow dst/local1/x &&
+	cmp holes dst/local0/x && evenstep bcast --local 3 -f holes "$here/dst/{node}/x" && arrived holes && rm dst/local0/x && mkdir dst/local0/x &&
+	test_expect_code 1 evenstep bcast --local 3 -f holes "$here/dst/{node}/x" 2>err && said "evenstep: local0: .*/dst/local0/x: Is a directory" &&
+	said "evenstep: 1 of 3 nodes have not got the file: .*; DST is the name of the copy, not that of its folder"
+'
+test_expect_success 'run --bcast keeps them, too' '
+	nodes 2 && evenstep run --local 2 --metrics equal --range 0:2 --bcast "holes:$here/dst/{node}/x" -- true "{begin}" && arrived holes && has_holes
+'
 for n in 1 5; do
 	test_expect_success "to $n nodes: files of no byte, one, and around whole chunks" '
 		for bytes in 0 1 1023 1024 1025 4095 4096 4097 8191 8192 8193 24575 24576 24577 65537; do
@@ -79,7 +102,7 @@ for options in --verify --strict '--strict --pull chunk' '--strict --pull node' 
 done
 # How close to once is tested in simulation; here agents may have to wait for a CPU.
 test_expect_success 'large: home sends it about once, not to each node' '
-	truncate -s 20M large && nodes 4 && evenstep bcast --local 4 --json large "$here/dst/{node}/x" >out &&
+	head -c 20M /dev/zero >large && nodes 4 && evenstep bcast --local 4 --json large "$here/dst/{node}/x" >out &&
 	cat out && arrived large && jq -e ".bytes == 20971520 and .home_bytes_sent >= .bytes and .home_bytes_sent <= 1.5 * .bytes" out
 '
 test_expect_success '--json: one object with what was done' '
@@ -196,10 +219,10 @@ test_expect_success MOUNT "one node's disk is full: named, the others have it, n
 	find dst/local1 ! -type d >left; umount dst/local1 && test $code = 0 && test_cmp /dev/null left &&
 	said "evenstep: local1: .*/dst/local1/x: No space left on device" && arrived file local0 local2 local3
 '
-truncate -s 300M large
+head -c 300M /dev/zero >large
 while IFS='|' read -r what change; do
 	test_expect_success "SRC $what while it is read: exit 1, says so, and nothing arrives" '
-		truncate -s 300M large && nodes 1 && held && eval "$change" && go_on && test_expect_code 1 wait $run &&
+		head -c 300M /dev/zero >large && nodes 1 && held && eval "$change" && go_on && test_expect_code 1 wait $run &&
 		said "evenstep: large: it changes while it is read: broadcast it when nobody writes to it" &&
 		nothing_left && nothing_arrived
 	'
@@ -213,7 +236,7 @@ top_knows() {
 		grep -qE "^\[[#.]{20}\] .* of 629 MB" seen && test "$(grep -cE '^local[01] +working [#.]{10} .*/315 MB .*%' seen)" = 2
 }
 test_expect_success 'evenstep top shows how much of it each node has, while it is held' '
-	truncate -s 300M large && nodes 2 && held && wait_for 60 top_knows; code=$?; cat seen top.now; go_on && wait $run && { pid=$run; nothing_left; } && test $code = 0 &&
+	head -c 300M /dev/zero >large && nodes 2 && held && wait_for 60 top_knows; code=$?; cat seen top.now; go_on && wait $run && { pid=$run; nothing_left; } && test $code = 0 &&
 	test ! -e "/dev/shm/evenstep-$(id -u)/run-$pid"
 '
 test_expect_success 'SRC that is removed while it is read arrives' '

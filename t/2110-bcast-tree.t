@@ -117,7 +117,7 @@ test_expect_success 'run --bcast brings folders, too' '
 test_expect_success 'DST that is there: refused on that node, the others have it; -f replaces all of it' '
 	nodes 3 && mkdir -p dst/local1/x/old && echo old >dst/local1/x/old/file && chmod 500 dst/local1/x/old &&
 	test_expect_code 1 evenstep bcast --local 3 -r src "$here/dst/{node}/x" 2>err &&
-	said "evenstep: local1: .*/dst/local1/x: File exists" && said "evenstep: 1 of 3 nodes have not got the tree: .*" &&
+	said "evenstep: local1: .*/dst/local1/x: File exists" && said "evenstep: 1 of 3 nodes have not got the tree: see the lines above; the others have it; -f replaces what is there" &&
 	test "$(cat dst/local1/x/old/file)" = old && is_same src dst/local0/x && is_same src dst/local2/x &&
 	evenstep bcast --local 3 -r -f src "$here/dst/{node}/x" && arrived src
 '

@@ -109,17 +109,25 @@ test_expect_success 'with the last that lacks it gone nobody is served any more,
 '
 
 # --- large, and not to be trusted ------------------------------------------------
+is_byte() { # FILE
+	test "$(stat -c %s "$1")" = 1099511627776 && test "$(stat -c %b "$1")" -lt 100 &&
+		test "$(dd if="$1" bs=1 skip=700000000000 count=1 2>/dev/null)" = x
+}
 test_expect_success 'a file of 1 TB that is a hole but for its middle' '
 	nodes 2 && mkdir tera && truncate -s 1T tera/byte && printf x | dd of=tera/byte bs=1 seek=700000000000 conv=notrunc 2>/dev/null &&
-	evenstep bcast --local 2 -r --json tera "$dst" >out && for each in local0 local1; do
-		test "$(stat -c %s dst/$each/x/byte)" = 1099511627776 && test "$(stat -c %b dst/$each/x/byte)" -lt 100 &&
-			test "$(dd if=dst/$each/x/byte bs=1 skip=700000000000 count=1 2>/dev/null)" = x || return 1
-	done
+	evenstep bcast --local 2 -r --json tera "$dst" >out && for each in local0 local1; do is_byte dst/$each/x/byte || return 1; done
 '
-test_expect_success 'as a file without -r it does not fit: each node is named, and nothing is left' '
-	nodes 2 && test_expect_code 1 evenstep bcast --local 2 tera/byte "$dst" 2>err &&
-	said "evenstep: local0: .*: No space left on device" && said "evenstep: local1: .*: No space left on device" &&
-	find dst -type f >left && test_cmp /dev/null left
+test_expect_success 'without -r, too, and before a run' '
+	nodes 2 && evenstep bcast --local 2 tera/byte "$dst" 2>err && said "evenstep: 0.0 MB to 2 nodes in .* s" &&
+	evenstep run --local 2 --metrics equal --range 0:2 --bcast "tera/byte:$dst.run" -- true "{begin}" &&
+	for each in dst/*/*; do is_byte $each || return 1; done && ls -d dst/*/* >left && lines left 4
+'
+test_expect_success 'where a file system has no holes it does not fit: each node is named before a byte is written, and nothing is left' '
+	nodes 2 && rm -f log && for options in "" "--update"; do
+		test_expect_code 1 env LD_PRELOAD="$EVENSTEP_BUILD/t/programs/disk.so" DISK_DENSE=100000000 DISK_LOG="$here/log" evenstep bcast --local 2 $options tera/byte "$dst" 2>err &&
+			said "evenstep: local0: .*: No space left on device" && said "evenstep: local1: .*: No space left on device" &&
+			said "evenstep: 2 of 2 nodes have not got the file: see the lines above" || return 1
+	done && find dst -mindepth 2 >left && test_cmp /dev/null left && ! grep ^full log
 '
 if test "$(id -u)" = 0 && mkdir -p disk && mount -t tmpfs tmpfs disk 2>&-; then
 	umount disk && test_set_prereq MOUNT

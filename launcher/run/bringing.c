@@ -18,10 +18,12 @@ static void on_ended(void *arg)
 
 /* With digests, of which nodes tell what they lack; a file is then a tree of one
  * file. */
-static void wish_compared(struct bringing *b, int is_folder)
+static void wish_compared(struct bringing *b)
 {
+    struct stat st;
+
     b->tree.parts = TREE_DIGESTS;
-    b->tree.single = !is_folder;
+    b->tree.single = stat(b->source, &st) < 0 || !S_ISDIR(st.st_mode);
     b->wish.flags &= ~(uint32_t)ORDER_SINGLE;
     b->wish.flags |= b->tree.single ? ORDER_SINGLE : 0u;
 }
@@ -30,18 +32,16 @@ static int start_one(struct bringing *b)
 {
     struct bring_file *f = &b->list->file[b->at];
     int compared = (b->wish.flags & (ORDER_UPDATE | ORDER_CACHE)) != 0;
-    struct stat st;
-    int is_folder = stat(f->source, &st) == 0 && S_ISDIR(st.st_mode);
 
     b->source = f->source;
     b->wish.source = f->source;
     b->wish.destination = f->destination;
     b->tree = (struct tree_wish){.source = &b->source, .n = 1};
     if (compared)
-        wish_compared(b, is_folder);
+        wish_compared(b);
     return broadcast_start_program(&b->broadcast, b->base, b->session, &b->wish,
-                                   compared || is_folder ? &b->tree : NULL,
-                                   &f->libs, on_ended, b, b->err);
+                                   compared ? &b->tree : NULL, &f->libs,
+                                   on_ended, b, b->err);
 }
 
 /* A node that was lost meanwhile does nothing; one that is there and has not

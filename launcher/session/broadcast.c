@@ -2,6 +2,7 @@
 #include "launcher/session/broadcast.h"
 #include "launcher/base/notice.h"
 #include "launcher/base/signals.h"
+#include "pmix_bcast/file_extents.h"
 #include "pmix_bcast/offload.h"
 
 #include <errno.h>
@@ -132,7 +133,10 @@ struct broadcast_tree {
 struct broadcast_before {
     struct event *next; /* the next part's turn */
     struct event *over; /* there is none */
-    char (*why)[BCAST_TEXT_MAX];
+    struct {
+        char why[BCAST_TEXT_MAX];
+        int error;
+    } * node; /* of each, owned */
     double seconds;
     uint64_t home_bytes;
     uint64_t bytes, sent; /* of libraries */
@@ -156,7 +160,7 @@ static void destroy_before(struct broadcast_before *o)
         event_free(o->next);
     if (o->over)
         event_free(o->over);
-    free(o->why);
+    free(o->node);
     free(o);
 }
 
@@ -173,8 +177,10 @@ static void note_part(struct broadcast *b)
     o->seconds += r.seconds;
     o->home_bytes += r.home_bytes;
     for (uint32_t v = 0; v < r.plan.nodes; v++)
-        if (!o->why[v][0])
-            snprintf(o->why[v], BCAST_TEXT_MAX, "%s", r.node[v].why);
+        if (!o->node[v].why[0]) {
+            snprintf(o->node[v].why, BCAST_TEXT_MAX, "%s", r.node[v].why);
+            o->node[v].error = r.node[v].error;
+        }
     if (!(b->wish.flags & ORDER_INDEX)) {
         o->bytes += b->tree->source.bytes;
         o->sent += b->tree->source.index.bytes;
@@ -214,8 +220,9 @@ static int is_part_due(const struct broadcast *b)
 static void lose_failed(struct broadcast *b)
 {
     for (uint32_t v = 0; b->home && v < session_start_size(b->session); v++)
-        if (b->before->why[v][0])
-            bcast_home_lost(b->home, v, b->before->why[v]);
+        if (b->before->node[v].why[0])
+            bcast_home_lost(b->home, v, b->before->node[v].why,
+                            b->before->node[v].error);
 }
 
 /* From here on top shows what it is for, a run, say. */
@@ -263,9 +270,9 @@ static int open_before(struct broadcast *b, struct es_error *err)
         return es_no_memory(err);
     b->before->next = evtimer_new(b->base, on_part, b);
     b->before->over = evtimer_new(b->base, on_over, b);
-    b->before->why =
-        calloc(session_start_size(b->session), sizeof *b->before->why);
-    return b->before->next && b->before->over && b->before->why
+    b->before->node =
+        calloc(session_start_size(b->session), sizeof *b->before->node);
+    return b->before->next && b->before->over && b->before->node
                ? 0
                : es_no_memory(err);
 }
@@ -309,7 +316,7 @@ static int start_home(struct broadcast *b, struct es_error *err)
         return -1;
     for (size_t i = 0; i < session_start_size(b->session); i++)
         if (!session_node(b->session, i)->present)
-            bcast_home_lost(b->home, (uint32_t)i, "it was lost before");
+            bcast_home_lost(b->home, (uint32_t)i, "it was lost before", 0);
     return 0;
 }
 
@@ -358,12 +365,24 @@ static int start_tree(struct broadcast *b,
     return t->reading ? 0 : es_no_memory(err);
 }
 
+/* A file; one with holes as a tree of it, whose index says where they are. */
+static int start_file(struct broadcast *b, struct es_error *err)
+{
+    const struct tree_wish alone = {.source = &b->file, .n = 1, .single = 1};
+
+    if (!file_extents_has_hole(b->wish.source))
+        return start_home(b, err);
+    b->file = (char *)b->wish.source; /* is only read */
+    b->wish.flags |= ORDER_SINGLE;
+    return start_tree(b, &alone, err);
+}
+
 /* A file, or a tree. */
 static int start_part(struct broadcast *b,
                       const struct tree_wish *sources,
                       struct es_error *err)
 {
-    return sources ? start_tree(b, sources, err) : start_home(b, err);
+    return sources ? start_tree(b, sources, err) : start_file(b, err);
 }
 
 /* As a folder, in which they are alone. */
@@ -448,12 +467,17 @@ int broadcast_message(struct broadcast *b,
 void broadcast_lost(struct broadcast *b, size_t node, const char *why)
 {
     if (b->home)
-        bcast_home_lost(b->home, (uint32_t)node, why);
+        bcast_home_lost(b->home, (uint32_t)node, why, 0);
 }
 
 const struct es_error *broadcast_error(const struct broadcast *b)
 {
     return b->home ? bcast_home_result(b->home).err : &b->err;
+}
+
+static int is_file(const struct broadcast *b)
+{
+    return !b->tree || (b->wish.flags & ORDER_SINGLE) != 0;
 }
 
 struct broadcast_result broadcast_result(const struct broadcast *b)
@@ -462,7 +486,7 @@ struct broadcast_result broadcast_result(const struct broadcast *b)
 
     r.bytes = r.sent = r.home.plan.bytes;
     if (b->tree) {
-        r.files = b->tree->source.index.n - 1;
+        r.files = is_file(b) ? 0 : b->tree->source.index.n - 1;
         r.left_out = b->tree->source.found.left_out;
         r.bytes = b->tree->source.bytes;
         r.sent = b->tree->source.index.bytes;
@@ -519,7 +543,7 @@ int broadcast_check(const struct broadcast *b, struct es_error *err)
                        ? "see the lines above; the others have it"
                        : "see the lines above",
                    "%u of %u nodes have not got the %s", r.failed, r.plan.nodes,
-                   b->tree ? "tree" : "file");
+                   is_file(b) ? "file" : "tree");
 }
 
 void broadcast_stop(struct broadcast *b)

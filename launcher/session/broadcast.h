@@ -19,7 +19,8 @@ struct broadcast {
     struct event_base *base;
     struct bcast_wish wish;
     struct bcast_home *home;
-    struct broadcast_tree *tree; /* NULL: it is a file */
+    struct broadcast_tree *tree; /* NULL: it is a file without holes */
+    char *file; /* its source, where that is a file with some */
     struct broadcast_before *before;
     const struct libs *libs;         /* to come first, or at work; NULL: none */
     struct bcast_wish program;       /* whose they are */
@@ -87,7 +88,8 @@ void broadcast_lost(struct broadcast *b, size_t node, const char *why);
 /* What has become of it, once it has ended. */
 struct broadcast_result {
     struct bcast_result home; /* of the file, or the tree's content */
-    uint64_t bytes, home_bytes;
+    uint64_t bytes;           /* without holes */
+    uint64_t home_bytes;
     uint64_t sent;     /* of bytes: what was not there already */
     uint32_t files;    /* and folders and links, of a tree; 0: a file */
     uint64_t left_out; /* sockets, pipes, devices */

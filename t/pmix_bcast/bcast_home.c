@@ -560,7 +560,7 @@ static void test_messages(void)
     begin();
     is_int(report(NODES, 0, ""), 0,
            "a node that there is not may say anything");
-    bcast_home_lost(home, NODES, "x");
+    bcast_home_lost(home, NODES, "x", 0);
     bcast_home_move(home, NODES, 1);
     bcast_write_done(&w, &other);
     is_int(bcast_home_receive(home, 0, BCAST_DONE, w.buf, w.len), -1,
@@ -590,8 +590,8 @@ static void test_dies(void)
     until(node[root].got[0]); /* and does not pass it on */
     link_destroy(node[root].link);
     node[root].link = NULL;
-    bcast_home_lost(home, root, "it was switched off");
-    bcast_home_lost(home, root, "twice");
+    bcast_home_lost(home, root, "it was switched off", 0);
+    bcast_home_lost(home, root, "twice", 0);
     ok(node[0].lost[root] == 1 && node[1].lost[root] == 1
            && node[2].lost[root] == 1 && !ended,
        "a node that dies: all are told, once");
@@ -626,13 +626,13 @@ static void test_failures(void)
     (void)report(1, 0, "the disk is on fire");
     ok(node[2].lost[0] == 1 && node[2].lost[1] == 1 && !ended,
        "a node that has failed is lost for the others");
-    bcast_home_lost(home, 2, "gone");
+    bcast_home_lost(home, 2, "gone", 0);
     r = bcast_home_result(home);
     ok(ended == 1 && r.failed == 3, "when all have failed that is the end");
     is_str(r.node[0].why, TO ": No space left on device",
            "an error is said of the destination");
     is_str(r.node[1].why, "the disk is on fire", "or as the node says it");
-    bcast_home_lost(home, 2, "again");
+    bcast_home_lost(home, 2, "again", 0);
     is_int(ended, 1, "nothing ends twice");
     finish();
 }

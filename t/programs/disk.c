@@ -10,6 +10,8 @@
  *               thread that has waited so tells "slow THREAD" once
  *   DISK_LOOK   the same of an access(2) of what is in a folder of such a path
  *   DISK_READ   the same of a pread(2) of a file that has such a path
+ *   DISK_DENSE  no file has holes, as on FAT, and none gets larger than so many bytes:
+ *               one that is to tells "full PATH"
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -138,6 +140,22 @@ int fdatasync(int fd)
 {
     note_fd("sync", fd);
     return next("fdatasync")(fd);
+}
+
+int ftruncate(int fd, off_t len)
+{
+    const char *most = getenv("DISK_DENSE");
+    int (*real)(int, off_t);
+
+    if (most && len > atoll(most)) {
+        note_fd("full", fd);
+        errno = ENOSPC;
+        return -1;
+    }
+    if (most && fallocate(fd, 0, 0, len) < 0)
+        return -1;
+    *(void **)&real = dlsym(RTLD_NEXT, "ftruncate");
+    return real(fd, len);
 }
 
 int rename(const char *from, const char *to)
