@@ -153,6 +153,8 @@ static uint64_t needed(const struct tree_copy *t, uint32_t entry)
     const struct tree_entry *e = &t->index.entry[entry];
     uint64_t left = t->left[entry];
 
+    if (t->twin[entry])
+        left = e->data;
     return left > 0 && t->dense ? left + (e->size - e->data) : left;
 }
 
@@ -249,8 +251,9 @@ int tree_copy_create(struct tree_copy **out,
         why = init(t, setup);
     if (why == 0) {
         t->left = calloc(t->index.n, sizeof *t->left);
+        t->twin = calloc(t->index.n, sizeof *t->twin);
         t->bad = calloc(t->index.n, 1);
-        why = t->left && t->bad ? 0 : ENOMEM;
+        why = t->left && t->twin && t->bad ? 0 : ENOMEM;
     }
     if (why)
         tree_copy_destroy(t);
@@ -440,6 +443,7 @@ void tree_copy_destroy(struct tree_copy *t)
     free(t->cache_path);
     free(t->destination);
     free(t->left);
+    free(t->twin);
     free(t->bad);
     free(t);
 }

@@ -144,8 +144,10 @@ static int give_single_name(const struct tree_copy *t)
 
 int tree_copy_finish(struct tree_copy *t)
 {
-    int why = tree_copy_fill_cache(t);
+    int why = tree_copy_make_twins(t);
 
+    if (why == 0)
+        why = tree_copy_fill_cache(t);
     if (why == 0)
         why = end_entries(t);
     if (why == 0 && t->keep && syncfs(t->root) < 0)

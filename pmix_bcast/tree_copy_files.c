@@ -1,8 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pmix_bcast/tree_copy_state.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
+
+int tree_copy_place(struct tree_copy *t,
+                    uint32_t entry,
+                    struct tree_place *p,
+                    char path[TREE_PATH_MAX])
+{
+    *p = (struct tree_place){&t->index, entry, t->root, path, &t->progress};
+    return tree_index_path(&t->index, entry, path) < 0 ? ENAMETOOLONG : 0;
+}
 
 int tree_copy_open_old(const struct tree_copy *t, uint32_t entry)
 {

@@ -29,15 +29,6 @@ static int find_same(struct tree_copy *t, int *fd, const struct tree_place *p)
     return why;
 }
 
-static int place_of(struct tree_copy *t,
-                    uint32_t entry,
-                    struct tree_place *p,
-                    char path[TREE_PATH_MAX])
-{
-    *p = (struct tree_place){&t->index, entry, t->root, path, &t->progress};
-    return tree_index_path(&t->index, entry, path) < 0 ? ENAMETOOLONG : 0;
-}
-
 static int keep_same(void *arg, uint32_t entry)
 {
     struct tree_copy *t = arg;
@@ -48,7 +39,7 @@ static int keep_same(void *arg, uint32_t entry)
 
     if (e->kind != TREE_FILE || t->left[entry] == 0 || !e->digest)
         return 0;
-    why = place_of(t, entry, &p, path);
+    why = tree_copy_place(t, entry, &p, path);
     if (why == 0)
         why = find_same(t, &fd, &p);
     if (why || fd < 0)
@@ -81,6 +72,8 @@ static int look_for_same(struct tree_copy *t)
                         sizeof t->cache_note);
     if (why == 0)
         why = offload_each(t->index.n, keep_same, t);
+    if (why == 0)
+        why = tree_copy_find_twins(t);
     if (why == 0)
         why = tree_copy_take_segments(t, here);
     if (why == 0)
@@ -156,7 +149,7 @@ static int put_into_cache(void *arg, uint32_t entry)
     char path[TREE_PATH_MAX];
 
     if (e->kind == TREE_FILE && e->digest && e->data > 0
-        && place_of(t, entry, &p, path) == 0)
+        && tree_copy_place(t, entry, &p, path) == 0)
         tree_cache_put(&t->cache, &p);
     return atomic_load(&t->progress.cancel) ? ECANCELED : 0;
 }

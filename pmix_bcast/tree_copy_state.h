@@ -2,7 +2,8 @@
 /*
  * tree_copy_state.h - what the files of tree_copy.h share: tree_copy_content.c
  * takes the index and the content, tree_copy_same.c what is on the node already,
- * and tree_copy_segments.c parts of it; tree_copy_mounts.c looks for mounts there; tree_copy_files.c opens files,
+ * tree_copy_segments.c parts of it, and tree_copy_twins.c what is in the tree
+ * twice; tree_copy_mounts.c looks for mounts there; tree_copy_files.c opens files,
  * tree_copy_attributes.c sets modes and times, and tree_copy_end.c gives the tree
  * its name.
  */
@@ -25,7 +26,9 @@ struct tree_copy {
     struct tree_index index;
     struct tree_files files;
     uint64_t *left; /* of each entry: bytes that are to come */
-    uint8_t *bad;   /* of each entry, owned: 1 if the cache's file is damaged */
+    uint32_t
+        *twin;    /* of each entry: that of which it is made, owned; 0: none */
+    uint8_t *bad; /* of each entry, owned: 1 if the cache's file is damaged */
     char *destination;
     struct tree_want lacks; /* what was not here; no bits: all */
     struct target target;
@@ -68,5 +71,14 @@ int tree_copy_take_same(struct tree_copy *t);
  * tree, which becomes 1. */
 int tree_copy_take_segments(struct tree_copy *t, uint8_t *here);
 int tree_copy_fill_cache(struct tree_copy *t);
+/* Between the two: of files of one digest, who is to be made of which, so that it
+ * need not come; and when all has come, make it. */
+int tree_copy_find_twins(struct tree_copy *t);
+int tree_copy_make_twins(struct tree_copy *t);
+/* Where an entry is; ENAMETOOLONG. */
+int tree_copy_place(struct tree_copy *t,
+                    uint32_t entry,
+                    struct tree_place *p,
+                    char path[TREE_PATH_MAX]);
 
 #endif

@@ -236,6 +236,41 @@ test_expect_success 'nor one in a folder that is not there' '
 	said "evenstep: local1: the cache .*/nowhere/local1 is not used: make the folder that it is to be in" && test ! -e nowhere
 '
 
+# --- the same twice ------------------------------------------------------------
+# The content of two files, each three times: a large one, and a small one, once closed to its reader.
+mkdir -p twins/a twins/b && head -c 2500000 /dev/urandom >twins/a/large && head -c 5000 /dev/urandom >twins/a/small
+for each in large small; do cp twins/a/$each twins/b/$each && cp twins/a/$each twins/$each; done
+truncate -s 4M twins/holes && cp --sparse=always twins/holes twins/b/holes && for each in twins/holes twins/b/holes; do printf x | dd of=$each bs=1 seek=1000000 conv=notrunc 2>/dev/null; done
+chmod 40 twins/a/small && chmod 755 twins/b/small && touch -d @1234567890.5 twins/b/large && ln twins/small twins/hard
+held_once=$((2500000 + 5000 + $(stat -c %b twins/holes) * 512))
+is_twin() {
+	for i in $(seq 0 $((n - 1))); do
+		listed twins >want && listed dst/local"$i"/x >got && test_cmp want got && test "$(stat -c %b dst/local"$i"/x/b/holes)" -lt 100 || return 1
+	done
+	arrived twins
+}
+# shellcheck disable=SC2086 # lists of options
+with() { case $options in cache*) bcast -r --cache="$cache" ${options#cache} "$@" ;; *) bcast -r $options "$@" ;; esac; }
+for options in --update "cache --strict" "cache --update --verify --compress=zstd" "--update -s 1Ki"; do
+	test_expect_success "what is in a tree more than once comes once, with $options" '
+		nodes 3 && with --json twins "$dst" >out && sent $held_once && is_twin && rm -rf cache/local1 dst/local1/x &&
+		with -f --json twins "$dst" >out && sent $held_once && is_twin
+	'
+done
+test_expect_success 'what a node has under another name it makes of that' '
+	nodes 3 && bcast -r --update twins "$dst" && rm dst/local0/x/large dst/local1/x/b/large dst/local2/x/a/small dst/local2/x/b/small && printf other >dst/local0/x/a/large &&
+	bcast -r --update --json twins "$dst" >out && sent 0 && is_twin && rm dst/local2/x/*large dst/local2/x/?/large &&
+	bcast -r --update --json twins "$dst" >out && sent 2500000 && is_twin
+'
+if test "$(id -u)" = 0 && command -v setpriv >/dev/null && setpriv --reuid 1 --regid 1 --clear-groups test -x "$EVENSTEP_BUILD/evenstep" -a -x "$here"; then
+	test_set_prereq USER
+fi
+test_expect_success USER 'also where its owner may not read it' '
+	nodes 2 && mkdir theirs && echo content >theirs/a && cp theirs/a theirs/b && chgrp -R 1 theirs && chmod 40 theirs/? && chown 1 dst/*/ && mkdir -m 1777 tmp &&
+	TMPDIR=$here/tmp HOME=$here/tmp setpriv --reuid 1 --regid 1 --clear-groups evenstep bcast --local 2 -r --update --json theirs "$dst" >out && sent 8 && arrived theirs &&
+	stat -c %a dst/local?/x/? | sort -u >got && echo 40 >want && test_cmp want got
+'
+
 # --- segments of large files ---------------------------------------------------
 # What differs costs its own segment, of at most 1 MiB, and perhaps the next one.
 image_of() { # FILE SEED MB: bytes by chance, always the same
