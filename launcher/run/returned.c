@@ -4,6 +4,7 @@
 #include "launcher/base/spool.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
@@ -15,17 +16,25 @@ int returned_follows(const struct returned *r, const struct msg_file *m)
     return m->file + 1 == r->n && m->offset == r->bytes && m->len > 0;
 }
 
-/* What is too large is told before it fills the disk.  Where the room is not
- * known, it is tried. */
-static int has_room(int fd, uint64_t bytes)
+/* What is too large is told before it fills the disk, also where several come at
+ * once: each takes the room that it needs at its first byte.  Some file systems
+ * can only tell how much there is, and some (f_blocks 0) not even that. */
+static int take_room(int fd, uint64_t bytes)
 {
     struct statvfs fs;
+    int rc;
 
-    if (fstatvfs(fd, &fs) < 0 || fs.f_frsize == 0
-        || bytes / fs.f_frsize <= fs.f_bavail)
-        return 1;
-    errno = ENOSPC;
-    return 0;
+    if (fstatvfs(fd, &fs) == 0 && fs.f_frsize > 0 && fs.f_blocks > 0
+        && bytes / fs.f_frsize > fs.f_bavail) {
+        errno = ENOSPC;
+        return -1;
+    }
+    if (bytes == 0)
+        return 0;
+    do
+        rc = fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)bytes);
+    while (rc < 0 && errno == EINTR);
+    return rc < 0 && (errno == ENOSPC || errno == EDQUOT) ? -1 : 0;
 }
 
 static int add_file(struct returned *r,
@@ -43,7 +52,7 @@ static int add_file(struct returned *r,
         return -1;
     r->n++;
     r->bytes = 0;
-    return has_room(file[r->n - 1].fd, m->size) ? 0 : -1;
+    return take_room(file[r->n - 1].fd, m->size);
 }
 
 int returned_add(struct returned *r,

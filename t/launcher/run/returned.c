@@ -5,7 +5,9 @@
 #include "tree.h"
 
 #include <dirent.h>
+#include <sched.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <unistd.h>
 
 static struct msg_file part(uint32_t file, uint64_t offset, const char *text)
@@ -126,12 +128,50 @@ static void test_refused(void)
     returned_clear(&r);
 }
 
+/* A disk of 8 MB that only this process sees: 0, or -1 if we may have none. */
+static int make_disk(const char *path)
+{
+    return mkdir(path, 0700) == 0 && unshare(CLONE_NEWNS) == 0
+                   && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0
+               ? mount("none", path, "tmpfs", 0, "size=8m")
+               : -1;
+}
+
+static void test_two_at_once(void)
+{
+    struct returned a = {0}, b = {0};
+    struct msg_file m = part(0, 0, "x");
+    struct es_error err = {0};
+    char disk[600], name[610];
+
+    snprintf(disk, sizeof disk, "%s", tree_path("disk"));
+    snprintf(name, sizeof name, "%s/a", disk);
+    if (make_disk(disk) < 0) {
+        skip("two files at once", "needs a mount name space");
+        return;
+    }
+    m.size = 5000000;
+    ok(returned_add(&a, &m, name, &err) == 0,
+       "a file of 5 MB begins on a disk of 8 MB");
+    ok(returned_add(&b, &m, name, &err) < 0
+           && strstr(err.what, "No space left"),
+       "a second one that begins beside it is refused at its first byte");
+    returned_clear(&b);
+    m.size = 2000000;
+    ok(returned_add(&b, &m, name, &err) == 0, "one of 2 MB is not");
+    returned_clear(&a);
+    returned_clear(&b);
+    if (umount(disk) < 0)
+        bail("the disk stays");
+}
+
 int main(void)
 {
     tree_make();
     test_order();
     test_files();
     test_refused();
+    test_two_at_once();
     tree_remove();
     return done();
 }
