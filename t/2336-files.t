@@ -94,6 +94,12 @@ test_expect_success 'with --local and no --workdir the file is there, and stays 
 	run --return here-{begin} -- sh -c "seq {begin} \$(({end} - 1)) >here-{begin}; ln here-{begin} same-{begin}" &&
 	cat here-* | sort -n | test_cmp all - && for file in here-*; do test $file -ef same-${file#here-} || return 1; done && rm here-* same-*
 '
+test_expect_success 'older files of such names are told, and others are not; with --resume none' '
+	mkdir -p old && : >old/7.in && run --workdir tmp --return old/{begin}.out -- sh -c "mkdir old; : >old/{begin}.out" 2>err && test_must_fail grep "already" err &&
+	: >old/7.out && run --workdir tmp --return old/{begin}.out -- sh -c "mkdir old; : >old/{begin}.out" 2>err &&
+	said "evenstep: --return: there are such files already: what this run does not replace of them stays beside its own" &&
+	run --journal old.j --resume --workdir tmp --return old/{begin}.out -- sh -c "mkdir old; : >old/{begin}.out" 2>err && test_must_fail grep "already" err && rm -r old
+'
 test_expect_success '--ok-status: files come with that status, too' '
 	run --workdir tmp --ok-status 0,3 --return ok/{begin} -- sh -c "mkdir ok; seq {begin} \$(({end} - 1)) >ok/{begin}; exit 3" && together ok
 '

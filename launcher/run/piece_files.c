@@ -31,7 +31,27 @@ static const char *begin_of(const char *template,
     return template + to_name;
 }
 
-/* Is there a file whose name begins as the template does? */
+/* What the names end with; "": not known, as they are in folders below. */
+static const char *end_of(const char *name)
+{
+    const char *field = strrchr(name, '}');
+
+    return field && !strchr(name, '/') ? field + 1 : "";
+}
+
+static int is_such(const char *file,
+                   const char *begin,
+                   size_t begin_len,
+                   const char *end)
+{
+    size_t len = strlen(file), end_len = strlen(end);
+
+    return file[0] != '.' && len >= begin_len + end_len
+           && memcmp(file, begin, begin_len) == 0
+           && strcmp(file + len - end_len, end) == 0;
+}
+
+/* Is there a file whose name begins and ends as the template does? */
 static int has_others(const char *template)
 {
     char folder[FILE_NAME_MAX];
@@ -42,10 +62,18 @@ static int has_others(const char *template)
     int found = 0;
 
     while (list && !found && (d = readdir(list)) != NULL)
-        found = d->d_name[0] != '.' && strncmp(d->d_name, name, len) == 0;
+        found = is_such(d->d_name, name, len, end_of(name));
     if (list)
         (void)closedir(list); /* only read */
     return found;
+}
+
+static void tell_others(const char *option, const char *template)
+{
+    if (has_others(template))
+        notice("--%s: there are such files already: what this run does not "
+               "replace of them stays beside its own",
+               option);
 }
 
 void piece_files_open(struct piece_files *f, const struct run_options *o)
@@ -56,9 +84,12 @@ void piece_files_open(struct piece_files *f, const struct run_options *o)
                               .here = o->local.n > 0 && !o->workdir,
                               .journaled = o->journal != NULL,
                               .sync = !o->no_sync};
-    if (o->output && !o->resume && !o->resume_failed && has_others(o->output))
-        notice("--stdout: there are such files already: what this run does not "
-               "replace of them stays beside its own");
+    if (o->resume || o->resume_failed)
+        return;
+    if (o->output)
+        tell_others(by_stdout, o->output);
+    for (uint32_t i = 0; i < o->n_returned; i++)
+        tell_others(by_return, o->returned[i]);
 }
 
 void piece_files_close(const struct piece_files *f)
