@@ -97,11 +97,61 @@ test_expect_success 'a label of any bytes is kept, too, and the queue may be cal
 	test_expect_code 2 evenstep run --local 1 --queue "$odd$odd" --journal journal --resume -- echo {begin} {label} 2>err &&
 	said "evenstep: --journal: journal: is of another work: xxh3 [0-9a-f]*: give what it was begun with, or another file"
 '
-test_expect_success 'a file whose lines have changed: exit 2, names the line' '
-	sed "2s/20/21/" queue >other && mv other queue && rm journal && printf "0:20 a\n0:20 b\n" >queue &&
-	evenstep run --local 2 --queue queue --journal journal -- true && printf "0:20 a\n0:21 b\n" >queue &&
-	test_expect_code 2 evenstep run --local 2 --queue queue --journal journal --resume -- true 2>err &&
-	said "evenstep: queue:2: is not what the journal has read there: give the file of before"
+# told LABEL BEGIN: a unit fails where the label is bad; which labels were at work is told.
+cat >told <<'END'
+#!/bin/sh
+echo "$EVENSTEP_LABEL" >>started
+test "$EVENSTEP_LABEL" != bad || exit 1
+exec ./units "$1" "$2"
+END
+chmod +x told
+mended() { rm -f started && evenstep run --local 2 --metrics equal --queue queue --journal journal --gather file "$@" -- ./told "{begin}" "{end}" 2>err; }
+# at_work LABEL...: these and no others were.
+at_work() {
+	sort -u started >labels
+	printf "%s\n" "$@" | test_cmp - labels
+}
+test_expect_success 'a line that was mended: its frame is done again, also without --resume-failed, and no other' '
+	rm -f journal && printf "0:4 a\n0:4 bad\n0:4 c\n" >queue && test_expect_code 1 mended --keep-going && want a 0 4 c 0 4 && test_cmp want file &&
+	printf "0:4 a\n0:4 b\n0:4 c\n" >queue && mended --resume && at_work b && want a 0 4 b 0 4 c 0 4 && test_cmp want file &&
+	said "evenstep: queue: 1 line changed, or gone, since the journal has read it: what was done of it does not count any more" &&
+	mended --resume && test_cmp want file && test ! -e started && test_must_fail grep "does not count" err
+'
+test_expect_success 'so is one with other units; with --resume-failed, too' '
+	printf "2:5 a\n0:4 b\n0:4 c\n" >queue && mended --resume-failed && at_work a && want a 2 5 b 0 4 c 0 4 && test_cmp want file
+'
+test_expect_success 'lines taken away are no work any more; others may take their place later' '
+	printf "2:5 a\n" >queue && mended --resume && test ! -e started && want a 2 5 && test_cmp want file &&
+	said "evenstep: queue: 2 lines changed, or gone, since the journal has read them: .*" &&
+	printf "2:5 a\n7:9 d\n0:1 e\n0:1 f\n" >queue && mended --resume && at_work d e f && want a 2 5 d 7 9 e 0 1 f 0 1 && test_cmp want file &&
+	mended --resume && test ! -e started && test_cmp want file
+'
+test_expect_success 'one taken out of the middle: those behind it have moved' '
+	printf "2:5 a\n0:1 e\n0:1 f\n" >queue && mended --resume && at_work e f && want a 2 5 e 0 1 f 0 1 && test_cmp want file
+'
+test_expect_success 'a mended line that is bad, too: exit 2, and what was done still counts' '
+	cp queue good && printf "2:6 a\nbad\n" >queue && test_expect_code 2 mended --resume && said "evenstep: queue:2: \"bad\" is no range: .*" &&
+	cp good queue && mended --resume && test ! -e started && test_cmp want file
+'
+test_expect_success 'several files, one of them mended behind more lines than are read ahead' '
+	seq 100 | sed "s/.*/&:& long/" | awk -F: "{ print \$1 - 1 \":\" \$2 }" >long && printf "0:2 x\n0:2 y\n" >short && rm -f journal &&
+	many() { rm -f started && evenstep run --local 2 --metrics equal --ahead 0 --queue long --queue short --journal journal --gather file "$@" -- ./told {begin} {end} 2>err; } &&
+	many && printf "0:2 x\n0:3 z\n" >short && many --resume && at_work z && want long 0 100 x 0 2 z 0 3 && sort want >sorted && sort file | test_cmp sorted -
+'
+test_expect_success '--follow: lines taken away, and others that come while it runs' '
+	rm -f journal && printf "0:4 a\n0:4 b\n" >queue && mended && printf "0:4 a\n" >queue &&
+	behind evenstep run --local 2 --queue queue --follow --journal journal --resume -- ./told {begin} {end} && want a 0 4 && wait_for 60 cmp -s want out &&
+	echo "0:2 c" >>queue && want a 0 4 c 0 2 && wait_for 60 cmp -s want out && kill -TERM $run && test_expect_code 4 wait $run && run= &&
+	mended --resume && test ! -e started && test_cmp want file
+'
+test_expect_success 'a journal whose frames came from a pipe: a file of other lines in its place is refused' '
+	rm -f journal && printf "0:20 a\n0:20 b\n" | evenstep run --local 2 --queue - --journal journal -- true && printf "0:20 a\n0:21 b\n" >queue &&
+	test_expect_code 2 evenstep run --local 2 --queue - --journal journal --resume -- true <queue 2>err &&
+	said "evenstep: stdin:2: is not what the journal has read there: give the file of before"
+'
+test_expect_success 'a bad line, the first of all: the report tells that the run has failed; a queue that is not there leaves it' '
+	echo bad >bad && test_expect_code 2 job --queue bad --report report && jq -es "length == 1 and .[0].type == \"summary\" and .[0].status == \"failed\"" report &&
+	cp report before && test_expect_code 2 job --queue nowhere --report report && test_cmp before report
 '
 
 # --- lines ---------------------------------------------------------------------

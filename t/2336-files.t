@@ -112,9 +112,46 @@ test_expect_success '--stdout and --return and a journal, killed and resumed: al
 	behind evenstep run --local 3 --metrics equal --range 0:90 --journal both.j --workdir tmp --stdout both.o/{begin} --return both.r/{begin} -- sh -c "mkdir both.r; cd both.r; exec \"\$HERE/both\" {begin} {end}" &&
 	wait_for 60 test -s both.o/0 && kill -KILL $run && test_expect_code 137 wait $run && run= && test -s both.r/0 && : >go &&
 	run --journal both.j --resume --workdir tmp --stdout both.o/{begin} --return both.r/{begin} -- sh -c "mkdir both.r; cd both.r; exec \"\$HERE/both\" {begin} {end}" &&
-	together both.o && together both.r && rm both.r/0 &&
-	test_expect_code 1 run --journal both.j --resume --workdir tmp --stdout both.o/{begin} --return both.r/{begin} -- sh -c "mkdir both.r; cd both.r; exec \"\$HERE/both\" {begin} {end}" 2>err &&
-	said "evenstep: --return: both.r/0, which a run before has made: No such file or directory: put it back, or begin anew"
+	together both.o && together both.r && rm both.r/0 && mv both.r/"$(ls both.r | tail -n 1)" elsewhere &&
+	run --journal both.j --resume --workdir tmp --stdout both.o/{begin} --return both.r/{begin} -- sh -c "mkdir both.r; cd both.r; exec \"\$HERE/both\" {begin} {end}" 2>err &&
+	said "evenstep: --return: both.r/0 and 1 more files, which a run before has made, are missing: their pieces are done again" && together both.o && together both.r &&
+	run --journal both.j --resume --workdir tmp --stdout both.o/{begin} --return both.r/{begin} -- sh -c "mkdir both.r; cd both.r; exec \"\$HERE/both\" {begin} {end}" 2>err &&
+	test_must_fail grep missing err && together both.o && together both.r
+'
+
+# --- what a run before has left -------------------------------------------------
+# fives CODE OPTION...: each five of the lines, to so/B and r/B; where the first one of a piece is x it fails.
+fives() {
+	fives_code=$1
+	shift
+	# shellcheck disable=SC2086 # words
+	test_expect_code "$fives_code" evenstep run --local 2 --metrics equal --policy manual:size=5 --lines lines --journal fives --stdout "so/{begin}" --return "$back/{begin}" $where --keep-going "$@" -- sh -c "mkdir -p $back && tee $back/{begin} && ! grep -q x $back/{begin}" 2>err
+}
+# all_of WORD: the files of both folders are those of the lines but for this one and its piece.
+all_of() { cat so/* | sort -n | test_cmp want - && cat "$back"/* | sort -n | test_cmp want -; }
+for where in '--workdir tmp' ''; do
+	back=r${where:+w}
+	test_expect_success "lines taken away: the files of their pieces go, ${where:-in the folder of all}" '
+		rm -rf so fives && seq 20 >lines && fives 0 && seq 20 >want && all_of && seq 10 >lines && fives 0 --resume && seq 10 >want && all_of &&
+		said "evenstep: 4 files of pieces that do not count any more: removed" && fives 0 --resume && all_of && test_must_fail grep removed err
+	'
+	test_expect_success "a line that makes its piece fail now: its files go, too, ${where:-in the folder of all}" '
+		sed -i s/7/x/ lines && fives 1 --resume && seq 5 >want && cat so/* | test_cmp want - && if test -n "$where"; then all_of; fi && sed -i s/x/7/ lines && fives 0 --resume && seq 10 >want && all_of
+	'
+	test_expect_success "files that are not as they were written stay, and are told, ${where:-in the folder of all}" '
+		seq 20 >lines && fives 0 --resume && echo mine >>so/10 && echo mine >>$back/15 && rm so/15 && mkdir so/15 && seq 10 >lines && fives 0 --resume &&
+		said "evenstep: $back/15: a piece that does not count any more has made it, and it was changed since: it stays \(2 such\)" &&
+		grep mine so/10 && grep mine $back/15 && test -d so/15 && test ! -e $back/10
+	'
+done
+test_expect_success 'an output of the same length, and back to the first lines: it is that of the lines each time' '
+	seq 20 >lines && same() { evenstep run --local 2 --metrics equal --policy manual:size=5 --lines lines --journal same --stdout same.o/{begin} "$@" -- cat 2>err; } &&
+	same && sed -i s/^7$/x/ lines && same --resume && cat same.o/* | sort >got && sort lines | test_cmp - got && sed -i s/^x$/7/ lines && same --resume && cat same.o/* | sort -n | test_cmp lines -
+'
+test_expect_success 'a name that a piece which counts has, too, stays: cut otherwise, and with nothing in it' '
+	seq 20 >lines && silent() { evenstep run --local 2 --metrics equal --lines lines --journal silent --stdout none/{begin} "$@" -- true 2>err; } &&
+	silent --policy manual:size=10 && echo 0 >want && echo 10 >>want && ls none | sort -n | test_cmp want - && sed -i s/^3$/x/ lines &&
+	silent --policy manual:size=5 --resume && printf "%s\n" 0 10 5 >want && ls none | test_cmp want - && sed -i s/^3$/x/ lines && silent --policy manual:size=5 --resume && ls none | test_cmp want -
 '
 while IFS='|' read -r what command why; do
 	test_expect_success "$what: exit 1, says which" '

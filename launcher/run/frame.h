@@ -37,16 +37,29 @@ struct piece {                  /* of a frame, sent to a node */
     struct returned back; /* its files */
 };
 
+struct queued { /* a frame that was taken from a queue */
+    struct frame frame;
+    size_t source;
+    int is_of_file; /* whose lines can be mended */
+    int is_gone;    /* and have been taken away */
+    size_t taken;   /* in a journal: which of all that its queues have had */
+};
+
 struct kept { /* a slice that is in the journal of a run before */
     uint64_t frame;
     struct slice units;
-    uint64_t bytes; /* of output */
-    int64_t at;     /* where its output begins in the file */
-    size_t line;    /* of the journal's, ascending */
-    size_t failed;  /* it was left out: 1 + which failure; 0: it is done */
-    int is_same;    /* the text of all units was as it is now */
+    uint64_t bytes;   /* of output */
+    int64_t at;       /* where its output begins in the file */
+    size_t line;      /* which slice of the journal, done or left out, from 0 */
+    size_t failed;    /* it was left out: 1 + which failure; 0: it is done */
+    size_t taken;     /* of a queue: 1 + which frame of all that it has had */
+    size_t mark;      /* of its files the first one's, ... */
+    uint32_t n_marks; /* ... of these */
+    int is_same;      /* the text of all units was as it is now */
     int has_text;
-    uint64_t text; /* as of struct piece */
+    uint64_t text;  /* as of struct piece */
+    int is_gone;    /* it does not count any more */
+    int is_dropped; /* and so says the journal */
 };
 
 #endif

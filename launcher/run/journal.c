@@ -1,75 +1,31 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/run/journal.h"
-#include "launcher/base/json_member.h"
 #include "launcher/base/record_log.h"
+#include "launcher/run/journal_line.h"
+#include "launcher/run/journal_output.h"
 #include "launcher/run/kept.h"
-#include "launcher/run/label_json.h"
 #include "pmix_bcast/array.h"
 
-#include <errno.h>
 #include <jansson.h>
-#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-#include <xxhash.h>
-
-#define OUTPUT  49152u /* bytes in one line, 64 KiB in base64 */
-#define VARIANT sodium_base64_VARIANT_ORIGINAL
-#define BASE64  (OUTPUT / 3 * 4 + 1)
-
-static const char output_head[] = "{\"type\":\"output\",\"data\":\"";
 
 struct journal {
     struct record_log log;
-    struct kept *kept;
-    size_t n_kept, kept_room;
+    struct kept *kept; /* n_kept that count, then those that are gone */
+    size_t n_kept, n_all, kept_room;
     struct failure *failure;
     size_t n_failures, failures_room;
-    struct queued *queued;
+    struct queued *queued; /* one a number */
     size_t n_queued, queued_room;
+    struct frame *taken; /* all that were queued, also those that were mended */
+    size_t n_taken, taken_room;
+    struct file_mark *mark;
+    size_t n_marks, marks_room;
+    size_t n_written; /* of taken: the file has them */
 };
 
 /* --- writing -------------------------------------------------------------- */
-
-static int put_output(struct journal *j, const struct spool *out, int64_t *at)
-{
-    uint64_t size = spool_size(out);
-    unsigned char bytes[OUTPUT];
-    char line[sizeof output_head + BASE64 + 2];
-    char *data = line + sizeof output_head - 1;
-
-    memcpy(line, output_head, sizeof output_head);
-    for (uint64_t done = 0; done < size;) {
-        size_t n = size - done < OUTPUT ? (size_t)(size - done) : OUTPUT;
-
-        if (spool_read(out, done, bytes, n) < 0)
-            return -1;
-        sodium_bin2base64(data, BASE64, bytes, n, VARIANT);
-        memcpy(data + strlen(data), "\"}", 3);
-        if (record_log_put(&j->log, line, at) < 0)
-            return -1;
-        done += n;
-    }
-    return 0;
-}
-
-static json_t *piece_json(const char *type,
-                          uint64_t frame,
-                          const char *node,
-                          const struct piece *p)
-{
-    json_t *piece =
-        json_pack("{s:s, s:I, s:s, s:I, s:I, s:f, s:i, s:i}", "type", type,
-                  "frame", (json_int_t)frame, "node", node, "begin",
-                  (json_int_t)p->part.units.begin, "end",
-                  (json_int_t)p->part.units.end, "seconds", p->part.seconds,
-                  "attempt", (int)p->part.attempt, "status", p->status);
-
-    return p->has_text ? json_member(piece, "text",
-                                     json_sprintf("%016jx", (uintmax_t)p->text))
-                       : piece;
-}
 
 int journal_add_slice(struct journal *j,
                       uint64_t frame,
@@ -78,18 +34,23 @@ int journal_add_slice(struct journal *j,
                       struct es_error *err)
 {
     int64_t at = j->log.end;
-    json_t *slice = json_member(piece_json("slice", frame, node, p), "bytes",
-                                json_integer((json_int_t)spool_size(&p->out)));
 
-    if (p->status != 0)
-        slice = json_member(slice, "ok", json_true());
-    if (put_output(j, &p->out, &at) < 0) {
-        json_decref(slice);
-        return record_log_full(&j->log, err);
-    }
-    if (record_log_put_object(&j->log, slice, &at) < 0)
+    if (journal_output_put(&j->log, &p->out, &at) < 0
+        || record_log_put_object(&j->log, journal_line_slice(frame, node, p),
+                                 &at)
+               < 0)
         return record_log_full(&j->log, err);
     return record_log_commit(&j->log, at, 1, err);
+}
+
+/* One line that a power cut may undo. */
+static int add_line(struct journal *j, json_t *line, struct es_error *err)
+{
+    int64_t at = j->log.end;
+
+    if (record_log_put_object(&j->log, line, &at) < 0)
+        return record_log_full(&j->log, err);
+    return record_log_commit(&j->log, at, 0, err);
 }
 
 int journal_add_failed(struct journal *j,
@@ -98,61 +59,22 @@ int journal_add_failed(struct journal *j,
                        const struct piece *p,
                        struct es_error *err)
 {
-    int64_t at = j->log.end;
-    json_t *failed = json_member(piece_json("failed", frame, node, p), "signal",
-                                 json_integer(p->signal));
-
-    if (p->status == 0)
-        failed = json_member(failed, "ok", json_false());
-    if (record_log_put_object(&j->log, failed, &at) < 0)
-        return record_log_full(&j->log, err);
-    return record_log_commit(&j->log, at, 0, err);
+    return add_line(j, journal_line_failed(frame, node, p), err);
 }
 
 int journal_add_queued(struct journal *j,
                        const struct queued *q,
                        struct es_error *err)
 {
-    int64_t at = j->log.end;
-    const struct frame *f = &q->frame;
-
-    if (record_log_put_object(
-            &j->log,
-            json_pack("{s:s, s:I, s:I, s:I, s:o, s:I, s:s*}", "type", "queued",
-                      "frame", (json_int_t)f->number, "begin",
-                      (json_int_t)f->begin, "end", (json_int_t)f->end, "label",
-                      label_to_json(f->label), "source", (json_int_t)q->source,
-                      "work", f->work[0] ? f->work : NULL),
-            &at)
-        < 0)
-        return record_log_full(&j->log, err);
-    return record_log_commit(&j->log, at, 0, err);
+    return add_line(j, journal_line_queued(q), err);
 }
 
 /* --- reading -------------------------------------------------------------- */
 
-static int is_output(const char *line)
+static enum record_verdict no_memory(struct es_error *err)
 {
-    return strncmp(line, output_head, sizeof output_head - 1) == 0;
-}
-
-static int are_units(json_int_t begin, json_int_t end)
-{
-    return begin >= 0 && begin < end;
-}
-
-/* "text" of a slice, if it has one.  0, or -1 if it is none. */
-static int take_text(struct kept *k, json_t *line)
-{
-    const char *text = json_string_value(json_object_get(line, "text"));
-    char *end;
-
-    if (!text)
-        return 0;
-    errno = 0;
-    k->has_text = 1;
-    k->text = strtoull(text, &end, 16);
-    return strlen(text) == 16 && !*end && errno == 0 ? 0 : -1;
+    es_no_memory(err);
+    return RECORD_FAILED;
 }
 
 static enum record_verdict add_kept(struct journal *j,
@@ -162,30 +84,15 @@ static enum record_verdict add_kept(struct journal *j,
     struct kept *kept = array_grow(j->kept, &j->kept_room, j->n_kept + 1,
                                    sizeof *kept, SIZE_MAX);
 
-    if (!kept) {
-        es_no_memory(err);
-        return RECORD_FAILED;
-    }
+    if (!kept)
+        return no_memory(err);
     j->kept = kept;
-    kept[j->n_kept] = *k;
-    kept[j->n_kept].line = j->n_kept;
-    j->n_kept++;
+    kept += j->n_kept;
+    *kept = *k;
+    kept->line = j->n_kept++;
+    if (k->frame < j->n_queued)
+        kept->taken = j->queued[k->frame].taken + 1;
     return RECORD_KEPT;
-}
-
-/* The frame, the units and the text of a line.  0, or -1. */
-static int take_units(struct kept *k, json_t *line)
-{
-    json_int_t frame, begin, end;
-
-    if (json_unpack(line, "{s:I, s:I, s:I}", "frame", &frame, "begin", &begin,
-                    "end", &end)
-            < 0
-        || !are_units(begin, end) || frame < 0)
-        return -1;
-    k->frame = (uint64_t)frame;
-    k->units = (struct slice){(uint64_t)begin, (uint64_t)end};
-    return take_text(k, line);
 }
 
 /* What one line says. */
@@ -194,12 +101,22 @@ static enum record_verdict take_slice(struct journal *j,
                                       struct kept *k,
                                       struct es_error *err)
 {
-    json_int_t bytes;
+    struct file_mark mark[FILES_MAX], *all;
+    int n = journal_line_read_marks(line, mark);
 
-    if (take_units(k, line) < 0
-        || json_unpack(line, "{s:I}", "bytes", &bytes) < 0 || bytes < 0)
+    if (n < 0 || journal_line_read_slice(line, k) < 0)
         return RECORD_UNKNOWN;
-    k->bytes = (uint64_t)bytes;
+    if (n > 0) {
+        all = array_grow(j->mark, &j->marks_room, j->n_marks + (size_t)n,
+                         sizeof *all, SIZE_MAX);
+        if (!all)
+            return no_memory(err);
+        j->mark = all;
+        memcpy(all + j->n_marks, mark, (size_t)n * sizeof *all);
+        k->mark = j->n_marks;
+        k->n_marks = (uint32_t)n;
+        j->n_marks += (size_t)n;
+    }
     return add_kept(j, k, err);
 }
 
@@ -208,90 +125,76 @@ static enum record_verdict take_failed(struct journal *j,
                                        struct kept *k,
                                        struct es_error *err)
 {
-    struct failure *f;
-    const char *node;
-    int status, signal;
+    struct failure read, *f;
 
-    if (take_units(k, line) < 0
-        || json_unpack(line, "{s:s, s:i, s:i}", "node", &node, "status",
-                       &status, "signal", &signal)
-               < 0)
+    if (journal_line_read_failed(line, k, &read) < 0)
         return RECORD_UNKNOWN;
     f = array_grow(j->failure, &j->failures_room, j->n_failures + 1, sizeof *f,
                    SIZE_MAX);
-    if (!f) {
-        es_no_memory(err);
-        return RECORD_FAILED;
-    }
+    if (!f)
+        return no_memory(err);
     j->failure = f;
-    f += j->n_failures++;
-    *f = (struct failure){.frame = k->frame, .units = k->units};
-    snprintf(f->node, sizeof f->node, "%s", node);
-    snprintf(f->how, sizeof f->how, "%s %d in a run before",
-             signal ? "was killed by signal" : "exited with status",
-             signal ? signal : status);
+    f[j->n_failures++] = read;
     k->failed = j->n_failures;
     return add_kept(j, k, err);
+}
+
+static enum record_verdict take_dropped(struct journal *j, json_t *line)
+{
+    uint64_t slice;
+
+    if (journal_line_read_dropped(line, &slice) < 0 || slice >= j->n_kept)
+        return RECORD_UNKNOWN;
+    j->kept[slice].is_gone = j->kept[slice].is_dropped = 1;
+    return RECORD_KEPT;
+}
+
+/* That a queue has a frame, as new or as mended: q->taken says which it is. */
+static int take_frame(struct journal *j, struct queued *q)
+{
+    struct frame *taken = array_grow(j->taken, &j->taken_room, j->n_taken + 1,
+                                     sizeof *taken, SIZE_MAX);
+
+    if (!taken)
+        return -1;
+    j->taken = taken;
+    taken[j->n_taken] = q->frame;
+    q->taken = j->n_taken++;
+    return 0;
 }
 
 static enum record_verdict take_queued(struct journal *j,
                                        json_t *line,
                                        struct es_error *err)
 {
-    json_int_t frame, begin, end, source;
-    const char *work = "";
-    char label[LABEL_MAX];
-    struct queued *queued;
+    struct queued read, *queued;
 
-    if (json_unpack(line, "{s:I, s:I, s:I, s:I, s?s}", "frame", &frame, "begin",
-                    &begin, "end", &end, "source", &source, "work", &work)
-            < 0
-        || label_from_json(label, json_object_get(line, "label")) < 0
-        || strlen(work) >= WORK_NAME_MAX || !are_units(begin, end) || source < 0
-        || (size_t)frame != j->n_queued)
+    if (journal_line_read_queued(line, &read) < 0
+        || read.frame.number > j->n_queued)
         return RECORD_UNKNOWN;
     queued = array_grow(j->queued, &j->queued_room, j->n_queued + 1,
                         sizeof *queued, SIZE_MAX);
-    if (!queued) {
-        es_no_memory(err);
-        return RECORD_FAILED;
-    }
+    if (!queued)
+        return no_memory(err);
     j->queued = queued;
-    queued += j->n_queued++;
-    *queued = (struct queued){.source = (size_t)source};
-    queued->frame.number = (uint64_t)frame;
-    queued->frame.begin = (uint64_t)begin;
-    queued->frame.end = (uint64_t)end;
-    snprintf(queued->frame.label, LABEL_MAX, "%s", label);
-    snprintf(queued->frame.work, WORK_NAME_MAX, "%s", work);
+    if (take_frame(j, &read) < 0)
+        return no_memory(err);
+    queued[read.frame.number] = read;
+    j->n_queued += read.frame.number == j->n_queued;
+    return RECORD_KEPT;
+}
+
+static enum record_verdict take_gone(struct journal *j, json_t *line)
+{
+    uint64_t number;
+
+    if (journal_line_read_gone(line, &number) < 0 || number >= j->n_queued)
+        return RECORD_UNKNOWN;
+    j->queued[number].is_gone = 1;
     return RECORD_KEPT;
 }
 
 /* --- the first line ------------------------------------------------------- */
-
-/* A word as it is or, where JSON cannot hold it, as its hash. */
-static json_t *word_json(const char *word)
-{
-    json_t *text = json_string(word);
-
-    return text ? text
-                : json_sprintf("xxh3 %016jx",
-                               (uintmax_t)XXH3_64bits(word, strlen(word)));
-}
-
-static json_t *describe(const struct journal_work *work)
-{
-    json_t *words = json_array();
-
-    for (size_t i = 0; words && work->command[i]; i++)
-        if (json_array_append_new(words, word_json(work->command[i])) < 0) {
-            json_decref(words);
-            words = NULL;
-        }
-    return json_pack("{s:s, s:i, s:o, s:o, s:s*}", "type", "journal", "version",
-                     JOURNAL_VERSION, "work", word_json(work->work), "command",
-                     words, "text", work->text);
-}
 
 static int refuse(const struct journal *j,
                   const char *what,
@@ -397,6 +300,10 @@ static enum record_verdict take_line(struct reading *r,
         v = take_failed(r->journal, line, &k, err);
     } else if (type && strcmp(type, "queued") == 0) {
         v = take_queued(r->journal, line, err);
+    } else if (type && strcmp(type, "gone") == 0) {
+        v = take_gone(r->journal, line);
+    } else if (type && strcmp(type, "dropped") == 0) {
+        v = take_dropped(r->journal, line);
     } else if (type && strcmp(type, "text") == 0) {
         r->is_same = is_text(json_object_get(line, "text"), r->work->text);
         v = RECORD_KEPT;
@@ -415,7 +322,7 @@ static enum record_verdict on_line(void *arg,
 
     if (at == 0)
         return take_head(r, line, err);
-    r->output_at = is_output(line) ? output_at : 0;
+    r->output_at = journal_output_is(line) ? output_at : 0;
     return r->output_at > 0 ? RECORD_PART : take_line(r, line, output_at, err);
 }
 
@@ -425,31 +332,35 @@ static int drop_changed(struct journal *j,
                         const struct journal_work *work,
                         struct es_error *err)
 {
-    size_t n = 0;
-
     for (size_t i = 0; i < j->n_kept; i++) {
-        const struct kept *k = &j->kept[i];
-        int same = k->is_same;
+        struct kept *k = &j->kept[i];
+        int same = k->is_same || k->is_gone;
 
         if (!same && k->has_text && work->is_same)
             same = work->is_same(work->arg, k->units, k->text, err);
         if (same < 0)
             return -1;
-        if (same)
-            j->kept[n++] = *k;
+        k->is_gone |= !same;
     }
-    j->n_kept = n;
     return 0;
+}
+
+/* Their frame is gone, or was mended since. */
+static void drop_mended(struct journal *j)
+{
+    for (size_t i = 0; i < j->n_kept; i++) {
+        struct kept *k = &j->kept[i];
+
+        if (k->taken > 0)
+            k->is_gone |= j->queued[k->frame].is_gone
+                          || j->queued[k->frame].taken + 1 != k->taken;
+    }
 }
 
 static void drop_failed(struct journal *j)
 {
-    size_t n = 0;
-
     for (size_t i = 0; i < j->n_kept; i++)
-        if (j->kept[i].failed == 0)
-            j->kept[n++] = j->kept[i];
-    j->n_kept = n;
+        j->kept[i].is_gone |= j->kept[i].failed > 0;
 }
 
 static int read_all(struct reading *r,
@@ -461,6 +372,9 @@ static int read_all(struct reading *r,
     if (record_log_read(&j->log, on_line, r, err) < 0
         || drop_changed(j, r->work, err) < 0)
         return -1;
+    drop_mended(j);
+    j->n_all = j->n_kept;
+    j->n_written = j->n_taken;
     switch (kept_settle(j->kept, &j->n_kept)) {
     case KEPT_NO_MEMORY:
         return es_no_memory(err);
@@ -472,6 +386,7 @@ static int read_all(struct reading *r,
     }
     if (resume == JOURNAL_REDO_FAILED)
         drop_failed(j);
+    j->n_kept = kept_part(j->kept, j->n_all);
     return r->is_same ? 0
                       : record_log_add(&j->log,
                                        json_pack("{s:s, s:s}", "type", "text",
@@ -508,7 +423,8 @@ int journal_open(struct journal **j,
     if (!new)
         return es_no_memory(err);
     new->log.fd = -1;
-    r.ours = describe(work);
+    r.ours = journal_line_head(JOURNAL_VERSION, work->work, work->command,
+                               work->text);
     rc = start(&r, path, resume, err);
     json_decref(r.ours);
     if (rc < 0)
@@ -526,6 +442,8 @@ void journal_close(struct journal *j)
     free(j->kept);
     free(j->failure);
     free(j->queued);
+    free(j->taken);
+    free(j->mark);
     free(j);
 }
 
@@ -551,6 +469,29 @@ const struct kept *journal_kept(const struct journal *j,
     return *n > 0 ? j->kept + low : NULL;
 }
 
+const struct kept *journal_counting(const struct journal *j, size_t *n)
+{
+    *n = j->n_kept;
+    return j->kept;
+}
+
+const struct kept *journal_gone(const struct journal *j, size_t *n)
+{
+    *n = j->n_all - j->n_kept;
+    return *n > 0 ? j->kept + j->n_kept : NULL;
+}
+
+const struct frame *journal_frame(const struct journal *j, const struct kept *k)
+{
+    return k->taken > 0 ? &j->taken[k->taken - 1] : NULL;
+}
+
+const struct file_mark *journal_marks(const struct journal *j,
+                                      const struct kept *k)
+{
+    return k->n_marks > 0 ? &j->mark[k->mark] : NULL;
+}
+
 const struct failure *journal_failure(const struct journal *j,
                                       const struct kept *k)
 {
@@ -563,49 +504,93 @@ const struct queued *journal_queued(const struct journal *j, size_t *n)
     return *n > 0 ? j->queued : NULL;
 }
 
-/* One line of output, whole, from *at on; its bytes in out.  -1 with errno. */
-static ssize_t read_output(const struct journal *j,
-                           int64_t *at,
-                           unsigned char out[OUTPUT])
-{
-    char line[sizeof output_head + BASE64 + RECORD_SUM_BYTES];
-    ssize_t n = pread(j->log.fd, line, sizeof line - 1, *at);
-    char *end = n > 0 ? memchr(line, '\n', (size_t)n) : NULL;
-    const char *data = line + sizeof output_head - 1, *stop;
-    size_t len;
-
-    if (n < 0)
-        return -1;
-    if (end && record_is_whole(line, (size_t)(end + 1 - line))
-        && is_output(line)) {
-        stop = memchr(data, '"', (size_t)(end - data));
-        if (stop
-            && sodium_base642bin(out, OUTPUT, data, (size_t)(stop - data), NULL,
-                                 &len, NULL, VARIANT)
-                   == 0) {
-            *at += end + 1 - line;
-            return (ssize_t)len;
-        }
-    }
-    errno = EBADMSG; /* libsodium has one of its own */
-    return -1;
-}
-
 int journal_write_output(const struct journal *j, const struct kept *k, int fd)
 {
-    unsigned char out[OUTPUT];
-    int64_t at = k->at;
+    return journal_output_write(&j->log, k->at, k->bytes, fd);
+}
 
-    for (uint64_t done = 0; done < k->bytes;) {
-        ssize_t n = read_output(j, &at, out);
+int journal_is_output(const struct journal *j, const struct kept *k, int fd)
+{
+    return journal_output_compare(&j->log, k->at, k->bytes, fd);
+}
 
-        if (n > 0 && (uint64_t)n > k->bytes - done) {
-            errno = EBADMSG;
-            return -1;
-        }
-        if (n < 0 || write_all(fd, out, (size_t)n) < 0)
-            return -1;
-        done += (uint64_t)n;
+/* --- what does not count any more ------------------------------------------ */
+
+int journal_mend(struct journal *j,
+                 size_t number,
+                 const struct frame *now,
+                 struct es_error *err)
+{
+    struct queued *q = &j->queued[number];
+
+    q->is_gone = !now;
+    if (now) {
+        q->frame = *now;
+        q->frame.number = number;
     }
+    return take_frame(j, q) < 0 ? es_no_memory(err) : 0;
+}
+
+int journal_mended(struct journal *j, struct es_error *err)
+{
+    int64_t at = j->log.end;
+
+    if (j->n_taken == j->n_written)
+        return 0;
+    for (size_t i = 0; i < j->n_queued; i++)
+        if (j->queued[i].taken >= j->n_written
+            && record_log_put_object(&j->log,
+                                     journal_line_queued(&j->queued[i]), &at)
+                   < 0)
+            return record_log_full(&j->log, err);
+    if (record_log_commit(&j->log, at, 1, err) < 0)
+        return -1;
+    j->n_written = j->n_taken;
+    drop_mended(j);
+    j->n_kept = kept_part(j->kept, j->n_all);
     return 0;
+}
+
+/* It goes, and its line is put at *at; -1 with errno. */
+static int put_dropped(struct journal *j, struct kept *k, int64_t *at)
+{
+    k->is_gone = k->is_dropped = 1;
+    return record_log_put_object(&j->log, journal_line_dropped(k), at);
+}
+
+static int commit_dropped(struct journal *j, int64_t at, struct es_error *err)
+{
+    j->n_kept = kept_part(j->kept, j->n_all);
+    return at > j->log.end ? record_log_commit(&j->log, at, 1, err) : 0;
+}
+
+int journal_drop(struct journal *j,
+                 int (*is_lost)(void *arg,
+                                const struct kept *k,
+                                struct es_error *err),
+                 void *arg,
+                 struct es_error *err)
+{
+    int64_t at = j->log.end;
+    int rc;
+
+    for (size_t i = 0; i < j->n_kept; i++) {
+        rc = j->kept[i].failed ? 0 : is_lost(arg, &j->kept[i], err);
+        if (rc < 0)
+            return -1;
+        if (rc > 0 && put_dropped(j, &j->kept[i], &at) < 0)
+            return record_log_full(&j->log, err);
+    }
+    return commit_dropped(j, at, err);
+}
+
+int journal_forget(struct journal *j, struct es_error *err)
+{
+    int64_t at = j->log.end;
+
+    for (size_t i = j->n_kept; i < j->n_all; i++)
+        if (!j->kept[i].failed && !j->kept[i].is_dropped
+            && put_dropped(j, &j->kept[i], &at) < 0)
+            return record_log_full(&j->log, err);
+    return commit_dropped(j, at, err);
 }

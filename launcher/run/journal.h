@@ -11,9 +11,12 @@
  *   {"type":"queued","frame":F,"begin":B,"end":E,"label":TEXT,"source":S,...}
  *   {"type":"output","data":BASE64,"sum":HEX}
  *   {"type":"slice","frame":F,"node":NAME,"begin":B,"end":E,"seconds":X,
- *    "attempt":N,"status":0,"bytes":N,"text":HEX,"sum":HEX}
+ *    "attempt":N,"status":0,"bytes":N,"text":HEX,"files":[[BYTES,NS]...],
+ *    "sum":HEX}
  *   {"type":"failed",...: as a slice, with "signal", without "bytes"}
  *   {"type":"text","text":TEXT,"sum":HEX}
+ *   {"type":"gone","frame":F,"sum":HEX}
+ *   {"type":"dropped","slice":N,"sum":HEX}
  *
  * The first line says what the journal is of; the queued ones, which frames
  * were taken from a queue; a slice's output stands right before it, and counts
@@ -22,8 +25,14 @@
  * with another text it says so in a line, and slices whose own is no more the
  * same are done anew.  Of lines that have the same units the last one counts.
  * Version 1 had no "text": its "work" says which.
- *  A slice is on the disk before anything else is done.  A line
- * that is not whole, and all behind it, is what a power cut has left: it is cut
+ *
+ * Where a line of a queue's file was mended ("file":true says that it is of one)
+ * its frame is queued again, with the same number, or gone: what was done of it
+ * before is done anew.  So is a slice that is dropped, the N-th in the file, done
+ * or failed, from 0: its files were lost, or removed.  "files" are the sizes and
+ * times of the files that a slice has brought back.
+ *
+ * A slice is on the disk before anything else is done.  A line that is not whole, and all behind it, is what a power cut has left: it is cut
  * off.  The journal holds all output, so a run that resumes writes all of it
  * anew, whatever had become of the gathered file.
  */
@@ -37,11 +46,6 @@
 #define JOURNAL_VERSION 2 /* that is written; 1 is read, too */
 
 struct journal;
-
-struct queued { /* a frame that was taken from a queue */
-    struct frame frame;
-    size_t source;
-};
 
 struct journal_work {
     const char *work;     /* which frames they are, in a line */
@@ -75,8 +79,37 @@ const struct kept *journal_kept(const struct journal *j,
 /* How one that was left out had failed. */
 const struct failure *journal_failure(const struct journal *j,
                                       const struct kept *k);
+/* All slices that count, by frame and units. */
+const struct kept *journal_counting(const struct journal *j, size_t *n);
+/* The slices that do not count any more: what they have made may still be there. */
+const struct kept *journal_gone(const struct journal *j, size_t *n);
+/* Of any of both: its frame as it was then, of a queue; else NULL. */
+const struct frame *journal_frame(const struct journal *j,
+                                  const struct kept *k);
+/* Its files, k->n_marks of them. */
+const struct file_mark *journal_marks(const struct journal *j,
+                                      const struct kept *k);
 /* The frames that were taken from queues, in the order of their numbers. */
 const struct queued *journal_queued(const struct journal *j, size_t *n);
+/* One of them is another now, but for its number, or NULL: gone.  0, or -1 with
+ * err; it is as before when the journal is closed before journal_mended(). */
+int journal_mend(struct journal *j,
+                 size_t number,
+                 const struct frame *now,
+                 struct es_error *err);
+/* All are mended: what was done of them does not count any more.  0, or -1. */
+int journal_mended(struct journal *j, struct es_error *err);
+/* Slices that are done, and for which is_lost() returns 1 (0, or -1 with err), do
+ * not count any more.  0, or -1. */
+int journal_drop(struct journal *j,
+                 int (*is_lost)(void *arg,
+                                const struct kept *k,
+                                struct es_error *err),
+                 void *arg,
+                 struct es_error *err);
+/* Nor will any that does not count now, also if its text is once more as it was: its
+ * files are to be removed.  0, or -1. */
+int journal_forget(struct journal *j, struct es_error *err);
 /* Put a slice that is done on the disk.  Fails with ES_WORK, and the journal is
  * as it was before. */
 int journal_add_slice(struct journal *j,
@@ -98,5 +131,7 @@ int journal_add_queued(struct journal *j,
 /* Write a slice's output to fd.  0, or -1 with errno (EBADMSG: the file was
  * changed meanwhile). */
 int journal_write_output(const struct journal *j, const struct kept *k, int fd);
+/* Does the file fd hold just a slice's output?  1, 0 or -1 with errno. */
+int journal_is_output(const struct journal *j, const struct kept *k, int fd);
 
 #endif

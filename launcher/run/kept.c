@@ -15,6 +15,14 @@ static int by_units(const void *a, const void *b)
     return (x->line > y->line) - (x->line < y->line);
 }
 
+static int by_worth(const void *a, const void *b)
+{
+    const struct kept *x = a, *y = b;
+
+    return x->is_gone != y->is_gone ? (x->is_gone > y->is_gone) * 2 - 1
+                                    : by_units(a, b);
+}
+
 static int last_first(const void *a, const void *b)
 {
     const struct kept *x = a, *y = b;
@@ -66,9 +74,8 @@ static size_t place_of(const struct kept *chosen,
 }
 
 /* Of slices of a frame that overlap: the last one counts, then the last but one
- * if it is apart from that, and so on.  chosen has room for all; returns how
- * many. */
-static size_t choose(struct kept *k, size_t n, struct kept *chosen)
+ * if it is apart from that, and so on.  chosen has room for all. */
+static void choose(struct kept *k, size_t n, struct kept *chosen)
 {
     size_t there = 0;
 
@@ -76,54 +83,55 @@ static size_t choose(struct kept *k, size_t n, struct kept *chosen)
     for (size_t i = 0; i < n; i++) {
         size_t at = place_of(chosen, there, &k[i]);
 
+        k[i].is_gone = at > there;
         if (at > there)
             continue;
         memmove(chosen + at + 1, chosen + at, (there - at) * sizeof *chosen);
         chosen[at] = k[i];
         there++;
     }
-    return there;
 }
 
-/* One frame's, n of them, to `to`. */
-static enum kept_settled settle_frame(struct kept *k,
-                                      size_t n,
-                                      struct kept *to,
-                                      size_t *there)
+/* One frame's, n of them. */
+static enum kept_settled settle_frame(struct kept *k, size_t n)
 {
     int found = overlap(k, n);
     struct kept *chosen;
 
     if (found < 0)
         return KEPT_TWICE;
-    *there = n;
-    if (!found) {
-        memmove(to, k, n * sizeof *k);
+    if (!found)
         return KEPT_SETTLED;
-    }
     chosen = calloc(n, sizeof *chosen);
     if (!chosen)
         return KEPT_NO_MEMORY;
-    *there = choose(k, n, chosen);
-    memcpy(to, chosen, *there * sizeof *chosen);
+    choose(k, n, chosen);
     free(chosen);
     return KEPT_SETTLED;
+}
+
+size_t kept_part(struct kept kept[], size_t n)
+{
+    size_t count = 0;
+
+    if (n > 0)
+        qsort(kept, n, sizeof *kept, by_worth);
+    while (count < n && !kept[count].is_gone)
+        count++;
+    return count;
 }
 
 enum kept_settled kept_settle(struct kept kept[], size_t *n)
 {
     enum kept_settled rc = KEPT_SETTLED;
-    size_t to = 0, end, there;
+    size_t count = kept_part(kept, *n), end;
 
-    if (*n > 0)
-        qsort(kept, *n, sizeof *kept, by_units);
-    for (size_t i = 0; i < *n && rc == KEPT_SETTLED; i = end) {
-        for (end = i; end < *n && kept[end].frame == kept[i].frame; end++)
+    for (size_t i = 0; i < count && rc == KEPT_SETTLED; i = end) {
+        for (end = i; end < count && kept[end].frame == kept[i].frame; end++)
             ;
-        rc = settle_frame(kept + i, end - i, kept + to, &there);
-        to += rc == KEPT_SETTLED ? there : 0;
+        rc = settle_frame(kept + i, end - i);
     }
     if (rc == KEPT_SETTLED)
-        *n = to;
+        *n = kept_part(kept, *n);
     return rc;
 }

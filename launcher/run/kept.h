@@ -2,7 +2,7 @@
 /*
  * kept.h - which of the slices in a journal count: of several with the same
  * units the last one, where a later run may have done units again, as they had
- * failed or as their text had changed.
+ * failed, as their text had changed or as their files were lost.
  */
 #ifndef LAUNCHER_RUN_KEPT_H
 #define LAUNCHER_RUN_KEPT_H
@@ -11,8 +11,11 @@
 
 enum kept_settled { KEPT_SETTLED, KEPT_NO_MEMORY, KEPT_TWICE };
 
-/* Keep those that count, by frame and units.  KEPT_TWICE: units were done
- * twice, and had no reason to. */
+/* Those that are not gone to the front, by frame and units, the others behind
+ * them.  Returns how many count. */
+size_t kept_part(struct kept kept[], size_t n);
+/* Say of those that do not count that they are gone, and part them; *n is how many
+ * count.  KEPT_TWICE: units were done twice, and had no reason to. */
 enum kept_settled kept_settle(struct kept kept[], size_t *n);
 
 #endif

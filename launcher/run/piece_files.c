@@ -2,7 +2,6 @@
 #include "launcher/run/piece_files.h"
 #include "launcher/base/hidden_file.h"
 #include "launcher/base/notice.h"
-#include "launcher/exec/file_name.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -122,6 +121,22 @@ static struct msg_run run_of(const struct frame *frame,
     return run;
 }
 
+int piece_files_name(const struct piece_files *f,
+                     uint32_t which,
+                     const struct kept *k,
+                     const struct frame *frame,
+                     char name[FILE_NAME_MAX],
+                     struct es_error *err)
+{
+    const struct frame of = {.number = k->frame};
+    const struct msg_run run = run_of(frame ? frame : &of, &k->units, 0);
+
+    return which < f->n_returned
+               ? file_name_fill(name, f->returned[which], by_return, &run, "",
+                                err)
+               : file_name_fill(name, f->output, by_stdout, &run, "", err);
+}
+
 int piece_files_frame(const struct piece_files *f,
                       const struct frame *frame,
                       struct es_error *err)
@@ -172,13 +187,29 @@ static int cannot_show(const struct piece *p, struct es_error *err)
                    strerror(errno));
 }
 
+/* By which a run that resumes knows them again.  What cannot be marked is not. */
+static int mark_here(const struct piece_files *f,
+                     struct piece *p,
+                     struct es_error *err)
+{
+    const struct msg_run run = run_of(p->frame, &p->part.units, p->slot);
+    char name[FILE_NAME_MAX];
+
+    for (uint32_t i = 0; i < f->n_returned; i++)
+        if (file_name_fill(name, f->returned[i], by_return, &run, "", err) < 0)
+            return -1;
+        else if (returned_mark(&p->back, name) < 0)
+            return 0;
+    return 0;
+}
+
 int piece_files_keep(const struct piece_files *f,
                      const char *node,
                      struct piece *p,
                      struct es_error *err)
 {
     if (!piece_files_come(f))
-        return 0;
+        return f->journaled ? mark_here(f, p, err) : 0;
     if (p->back.n != f->n_returned)
         return es_fail(err, ES_ENV, "see that all nodes have this evenstep",
                        "%s has sent %u of %u files", node, p->back.n,
@@ -250,27 +281,6 @@ static int restore(const struct piece_files *f,
     return -1;
 }
 
-/* They are not in the journal, but were on the disk before it had the piece. */
-static int find_returned(const struct piece_files *f,
-                         const struct frame *frame,
-                         const struct kept *kept,
-                         struct es_error *err)
-{
-    const struct msg_run run = run_of(frame, &kept->units, 0);
-    char name[FILE_NAME_MAX];
-    struct stat st;
-
-    for (uint32_t i = 0; i < f->n_returned; i++) {
-        if (file_name_fill(name, f->returned[i], by_return, &run, "", err) < 0)
-            return -1;
-        if ((!f->here && hidden_file_recover(name) < 0) || lstat(name, &st) < 0)
-            return es_fail(err, ES_WORK, "put it back, or begin anew",
-                           "--return: %.400s, which a run before has made: %s",
-                           name, strerror(errno));
-    }
-    return 0;
-}
-
 int piece_files_restore(const struct piece_files *f,
                         const struct frame *frame,
                         const struct journal *journal,
@@ -280,19 +290,13 @@ int piece_files_restore(const struct piece_files *f,
 {
     char name[FILE_NAME_MAX];
 
-    for (size_t i = 0; i < n; i++)
-        if (!kept[i].failed && find_returned(f, frame, &kept[i], err) < 0)
-            return -1;
     if (!f->output)
         return 0;
-    for (size_t i = 0; i < n; i++) {
-        const struct msg_run run = run_of(frame, &kept[i].units, 0);
-
-        if (kept[i].failed)
-            continue;
-        if (file_name_fill(name, f->output, by_stdout, &run, "", err) < 0
-            || restore(f, name, journal, &kept[i], err) < 0)
+    for (size_t i = 0; i < n; i++)
+        if (!kept[i].failed
+            && (piece_files_name(f, f->n_returned, &kept[i], frame, name, err)
+                    < 0
+                || restore(f, name, journal, &kept[i], err) < 0))
             return -1;
-    }
     return 0;
 }

@@ -6,11 +6,13 @@
  * A file is there when the piece is done and counts, and not before.  With a
  * journal what it needs is on the disk before the journal says that the piece is
  * done, and shown afterwards: so a run that is killed in between shows no file
- * of a piece that will be done again, and cut otherwise.
+ * of a piece that will be done again, and cut otherwise.  left_files.h has what
+ * a run that resumes does about those that are there.
  */
 #ifndef LAUNCHER_RUN_PIECE_FILES_H
 #define LAUNCHER_RUN_PIECE_FILES_H
 
+#include "launcher/exec/file_name.h"
 #include "launcher/run/frame.h"
 #include "launcher/run/journal.h"
 #include "launcher/run/run_options.h"
@@ -50,8 +52,16 @@ int piece_files_show(const struct piece_files *f,
                      const char *node,
                      struct piece *p,
                      struct es_error *err);
-/* What a run before has done of a frame: show what it has only kept, and write
- * again outputs that are missing, or have another size. */
+/* What the files of a piece of a run before are called: n_returned that came back,
+ * then its output; frame is NULL where it has no label. */
+int piece_files_name(const struct piece_files *f,
+                     uint32_t which,
+                     const struct kept *k,
+                     const struct frame *frame,
+                     char name[FILE_NAME_MAX],
+                     struct es_error *err);
+/* What a run before has done of a frame: write again outputs that are missing, or
+ * have another size. */
 int piece_files_restore(const struct piece_files *f,
                         const struct frame *frame,
                         const struct journal *journal,

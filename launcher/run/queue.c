@@ -5,6 +5,7 @@
  * the event loop says that there is something.
  */
 #include "launcher/run/queue.h"
+#include "launcher/base/notice.h"
 #include "launcher/base/option.h"
 
 #include <errno.h>
@@ -25,12 +26,14 @@ struct source {
     struct queue *queue;
     const char *path;
     int fd;
-    int is_file;  /* is always readable */
-    int readable; /* a read would not block */
+    int is_file;    /* is always readable */
+    int is_regular; /* its lines can be mended */
+    int readable;   /* a read would not block */
     int ended;
     size_t line;   /* number of the last one, from 1 */
-    size_t known;  /* lines that the journal has */
+    size_t known;  /* frames that the journal has */
     size_t cursor; /* where to look for the next of them */
+    size_t mended; /* that are others now, or gone */
     char text[4096];
     size_t len;
     struct event *event; /* readable, or time to look again */
@@ -52,6 +55,7 @@ struct queue {
     const struct work_types *types;
     int by_type, follow;
     struct journal *journal;
+    int looks_back; /* at the lines that the journal has */
     size_t resumed; /* of the journal's frames, given out */
     struct frame ring[READ_AHEAD];
     size_t first, waiting;
@@ -188,29 +192,49 @@ static int is_same(const struct frame *a, const struct frame *b)
 }
 
 /* The next frame that the journal has of a source; NULL past the end. */
-static const struct frame *next_known(struct queue *q, struct source *s)
+static const struct queued *next_known(struct queue *q, struct source *s)
 {
     size_t n;
     const struct queued *all = journal_queued(q->journal, &n);
 
     while (s->cursor < n && &q->source[all[s->cursor].source] != s)
         s->cursor++;
-    return s->cursor < n ? &all[s->cursor++].frame : NULL;
+    return s->cursor < n ? &all[s->cursor++] : NULL;
 }
 
-/* A line that a run before has read. */
-static int pass_over(struct queue *q,
+/* A line that a run before has read, or another one in its place. */
+static int look_back(struct queue *q,
                      struct source *s,
+                     const struct queued *known,
                      const struct frame *f,
                      struct es_error *err)
 {
-    const struct frame *known = next_known(q, s);
-
-    if (known && is_same(known, f))
+    if (!known->is_gone && is_same(&known->frame, f))
         return 0;
-    return es_fail(err, ES_USAGE, "give the file of before",
-                   "%s:%zu: is not what the journal has read there", s->path,
-                   s->line);
+    if (!s->is_regular || !known->is_of_file)
+        return es_fail(err, ES_USAGE, "give the file of before",
+                       "%s:%zu: is not what the journal has read there",
+                       s->path, s->line);
+    s->mended += !known->is_gone;
+    return journal_mend(q->journal, known->frame.number, f, err);
+}
+
+/* Its frame is a new one, or takes the place of one that was taken away. */
+static int add_frame(struct queue *q,
+                     const struct source *s,
+                     const struct queued *gone,
+                     struct frame *f,
+                     struct es_error *err)
+{
+    struct queued new = {.source = (size_t)(s - q->source),
+                         .is_of_file = s->is_regular};
+
+    f->number = gone ? gone->frame.number : q->next_number++;
+    new.frame = *f;
+    if (q->journal && journal_add_queued(q->journal, &new, err) < 0)
+        return -1;
+    q->ring[(q->first + q->waiting++) % READ_AHEAD] = *f;
+    return 0;
 }
 
 static int take_line(struct queue *q,
@@ -218,20 +242,23 @@ static int take_line(struct queue *q,
                      size_t len,
                      struct es_error *err)
 {
-    struct queued new = {.source = (size_t)(s - q->source)};
-    struct frame *f = &new.frame;
+    const struct queued *known;
+    struct frame f;
 
     s->line++;
-    if (parse_line(s, s->text, len, f, err) < 0
-        || claim_units(q, s, f, err) < 0)
+    if (parse_line(s, s->text, len, &f, err) < 0
+        || claim_units(q, s, &f, err) < 0)
         return -1;
-    if (s->line <= s->known)
-        return pass_over(q, s, f, err);
-    f->number = q->next_number++;
-    if (q->journal && journal_add_queued(q->journal, &new, err) < 0)
-        return -1;
-    q->ring[(q->first + q->waiting++) % READ_AHEAD] = *f;
-    return 0;
+    known = s->is_file ? next_known(q, s) : NULL;
+    if (known && (q->looks_back || !known->is_gone))
+        return look_back(q, s, known, &f, err);
+    return add_frame(q, s, known, &f, err);
+}
+
+/* Is there something to do with one more line? */
+static int wants_line(const struct queue *q, const struct source *s)
+{
+    return q->looks_back ? s->line < s->known : q->waiting < READ_AHEAD;
 }
 
 /* Take what is whole of a source's text, while there is room. */
@@ -239,8 +266,7 @@ static int take_lines(struct queue *q, struct source *s, struct es_error *err)
 {
     char *end;
 
-    while (q->waiting < READ_AHEAD
-           && (end = memchr(s->text, '\n', s->len)) != NULL) {
+    while (wants_line(q, s) && (end = memchr(s->text, '\n', s->len)) != NULL) {
         size_t len = (size_t)(end - s->text);
 
         *end = '\0';
@@ -298,7 +324,7 @@ static int pump_source(struct queue *q, struct source *s, struct es_error *err)
 {
     if (take_lines(q, s, err) < 0)
         return -1;
-    while (q->waiting < READ_AHEAD && s->readable && !s->ended)
+    while (wants_line(q, s) && s->readable && !s->ended)
         if (read_more(q, s, err) < 0 || take_lines(q, s, err) < 0)
             return -1;
     return 0;
@@ -363,9 +389,10 @@ static int open_source(struct queue *q, const char *path, struct es_error *err)
     if (S_ISDIR(st.st_mode))
         return es_fail(err, ES_USAGE, "name a file", "--queue: %s: %s", path,
                        strerror(EISDIR));
+    s->is_regular = S_ISREG(st.st_mode);
     /* /dev/null and the like need no waiting for, nor can be. */
     s->is_file = s->readable =
-        S_ISREG(st.st_mode) || (S_ISCHR(st.st_mode) && !isatty(s->fd));
+        s->is_regular || (S_ISCHR(st.st_mode) && !isatty(s->fd));
     if (s->is_file)
         s->known = count_known(q, q->n - 1);
     s->event = event_new(q->base, s->is_file ? -1 : s->fd,
@@ -376,7 +403,51 @@ static int open_source(struct queue *q, const char *path, struct es_error *err)
     return 0;
 }
 
-/* What a run before has read of pipes. */
+int queue_open(struct queue **q,
+               struct event_base *base,
+               const struct queue_setup *setup,
+               void (*there)(void *arg),
+               void *arg,
+               struct es_error *err)
+{
+    struct queue *new = calloc(1, sizeof *new);
+    int rc = 0;
+
+    if (!new)
+        return es_no_memory(err);
+    new->base = base;
+    new->types = setup->types;
+    new->by_type = setup->by_type;
+    new->follow = setup->follow;
+    new->journal = setup->journal;
+    new->there = there;
+    new->arg = arg;
+    for (size_t i = 0; i < setup->n && rc == 0; i++)
+        rc = open_source(new, setup->path[i], err);
+    if (rc < 0)
+        queue_close(new);
+    else
+        *q = new;
+    return rc;
+}
+
+void queue_close(struct queue *q)
+{
+    if (!q)
+        return;
+    for (size_t i = 0; i < q->n; i++) {
+        if (q->source[i].event)
+            event_free(q->source[i].event);
+        if (q->source[i].fd >= 0)
+            close(q->source[i].fd); /* only read from */
+    }
+    tdestroy(q->claims, free);
+    free(q);
+}
+
+/* --- what a run before has read --------------------------------------------- */
+
+/* Of pipes. */
 static int claim_known(struct queue *q, struct es_error *err)
 {
     size_t n;
@@ -402,54 +473,56 @@ static int claim_known(struct queue *q, struct es_error *err)
     return 0;
 }
 
-int queue_open(struct queue **q,
-               struct event_base *base,
-               const struct queue_setup *setup,
-               void (*there)(void *arg),
-               void *arg,
-               struct es_error *err)
+/* Of a file that has fewer lines now. */
+static int take_away(struct queue *q, struct source *s, struct es_error *err)
 {
-    struct queue *new = calloc(1, sizeof *new);
-    int rc = 0;
+    const struct queued *known;
 
-    if (!new)
-        return es_no_memory(err);
-    new->base = base;
-    new->types = setup->types;
-    new->by_type = setup->by_type;
-    new->follow = setup->follow;
-    new->journal = setup->journal;
-    new->there = there;
-    new->arg = arg;
-    for (size_t i = 0; i < setup->n && rc == 0; i++)
-        rc = open_source(new, setup->path[i], err);
-    if (rc == 0)
-        rc = claim_known(new, err);
-    if (rc == 0)
-        pump(new);
-    if (rc == 0 && new->waiting == 0 && new->bad.kind != ES_OK) {
-        *err = new->bad;
-        rc = -1;
+    while (s->is_regular && (known = next_known(q, s)) != NULL) {
+        if (known->is_gone || !known->is_of_file)
+            continue;
+        s->mended++;
+        if (journal_mend(q->journal, known->frame.number, NULL, err) < 0)
+            return -1;
     }
-    if (rc < 0)
-        queue_close(new);
-    else
-        *q = new;
-    return rc;
+    return 0;
 }
 
-void queue_close(struct queue *q)
+static int look_back_at(struct queue *q, struct source *s, struct es_error *err)
 {
-    if (!q)
-        return;
-    for (size_t i = 0; i < q->n; i++) {
-        if (q->source[i].event)
-            event_free(q->source[i].event);
-        if (q->source[i].fd >= 0)
-            close(q->source[i].fd); /* only read from */
-    }
-    tdestroy(q->claims, free);
-    free(q);
+    size_t cursor;
+
+    if (pump_source(q, s, err) < 0)
+        return -1;
+    cursor = s->cursor;
+    if (take_away(q, s, err) < 0)
+        return -1;
+    s->cursor = cursor; /* lines that come yet take their places */
+    if (s->mended > 0)
+        notice(
+            "%s: %zu line%s changed, or gone, since the journal has read %s: "
+            "what was done of %s does not count any more",
+            s->path, s->mended, s->mended == 1 ? "" : "s",
+            s->mended == 1 ? "it" : "them", s->mended == 1 ? "it" : "them");
+    return 0;
+}
+
+int queue_look(struct queue *q, struct es_error *err)
+{
+    if (claim_known(q, err) < 0)
+        return -1;
+    q->looks_back = 1;
+    for (size_t i = 0; i < q->n; i++)
+        if (q->source[i].is_file && look_back_at(q, &q->source[i], err) < 0)
+            return -1;
+    q->looks_back = 0;
+    if (q->journal && journal_mended(q->journal, err) < 0)
+        return -1;
+    pump(q);
+    if (q->waiting > 0 || q->bad.kind == ES_OK)
+        return 0;
+    *err = q->bad;
+    return -1;
 }
 
 /* --- giving out ----------------------------------------------------------- */
@@ -481,6 +554,8 @@ int queue_next(struct queue *q, struct frame *f, struct es_error *err)
     size_t n;
     const struct queued *known = journal_queued(q->journal, &n);
 
+    while (q->resumed < n && known[q->resumed].is_gone)
+        q->resumed++;
     if (q->resumed < n) {
         *f = known[q->resumed++].frame;
         return find_type(q, "--journal", f, err) < 0 ? -1 : EXTRACTED_FRAME;

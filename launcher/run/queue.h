@@ -9,8 +9,9 @@
  * done twice.
  *
  * With a journal each frame is noted when it is read.  A run that resumes
- * first does these; of a regular file it passes over as many lines, which must
- * be the same; a pipe goes on with what comes.
+ * first does these; a pipe goes on with what comes.  Of a regular file it passes
+ * over as many lines: where one is another now, or is there no more, so is its
+ * frame.
  */
 #ifndef LAUNCHER_RUN_QUEUE_H
 #define LAUNCHER_RUN_QUEUE_H
@@ -36,7 +37,7 @@ struct queue_setup {
 /*
  * Open all sources; what setup points to must outlive q, but for itself.
  * there() is called from the event loop when there may be a frame after
- * EXTRACTED_LATER.  A bad line among the first is told here.
+ * EXTRACTED_LATER.
  */
 int queue_open(struct queue **q,
                struct event_base *base,
@@ -45,6 +46,9 @@ int queue_open(struct queue **q,
                void *arg,
                struct es_error *err);
 void queue_close(struct queue *q); /* NULL is allowed */
+/* Read the first lines, those that the journal has among them; to be called once,
+ * and first.  0, or -1: a bad line is the first of all, or among those. */
+int queue_look(struct queue *q, struct es_error *err);
 /* The next frame.  An enum extracted, or -1: a bad line is next, or the
  * journal's disk is full. */
 int queue_next(struct queue *q, struct frame *f, struct es_error *err);

@@ -68,12 +68,42 @@ int returned_add(struct returned *r,
     return 0;
 }
 
+struct file_mark file_mark_of(const struct stat *st)
+{
+    return (struct file_mark){.bytes = st->st_size,
+                              .mtime_ns =
+                                  (int64_t)st->st_mtim.tv_sec * 1000000000
+                                  + st->st_mtim.tv_nsec};
+}
+
+static int add_mark(struct returned *r, const struct stat *st)
+{
+    struct file_mark *mark =
+        reallocarray(r->mark, r->n_marks + (size_t)1, sizeof *mark);
+
+    if (!mark)
+        return -1;
+    r->mark = mark;
+    mark[r->n_marks++] = file_mark_of(st);
+    return 0;
+}
+
 int returned_keep(struct returned *r)
 {
+    struct stat st;
+
     for (uint32_t i = 0; i < r->n; i++)
-        if (hidden_file_keep(&r->file[i]) < 0)
+        if (hidden_file_keep(&r->file[i]) < 0 || fstat(r->file[i].fd, &st) < 0
+            || add_mark(r, &st) < 0)
             return -1;
     return 0;
+}
+
+int returned_mark(struct returned *r, const char *name)
+{
+    struct stat st;
+
+    return lstat(name, &st) < 0 ? -1 : add_mark(r, &st);
 }
 
 int returned_show(struct returned *r, int sync)
@@ -90,5 +120,6 @@ void returned_clear(struct returned *r)
     for (uint32_t i = 0; i < r->n; i++)
         hidden_file_drop(&r->file[i]);
     free(r->file);
+    free(r->mark);
     memset(r, 0, sizeof *r);
 }

@@ -149,6 +149,7 @@ static int start(struct run *r)
         || work_open(&r->work, r->o, r->front.base, on_there, r, r->err) < 0
         || front_has_nodes(r->o->local.n > 0, r->err) < 0
         || report_open(&r->report, r->o->report, r->err) < 0
+        || work_look(&r->work, r->err) < 0 /* and the report tells of it */
         || joblog_open(&r->joblog, r->o->joblog,
                        r->o->resume || r->o->resume_failed, r->o->command,
                        r->err)

@@ -249,6 +249,10 @@ void run_frames_begin(struct run *r)
         run_finish(r, es_no_memory(r->err));
         return;
     }
+    if (work_settle(&r->work, r->err) < 0) {
+        run_finish(r, 1);
+        return;
+    }
     run_known_report(r);
     r->phase = WORKING;
     r->start_ns = clock_ns();

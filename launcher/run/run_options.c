@@ -287,8 +287,8 @@ const struct option run_options_table[] = {
      "keeps what is finished, so that nothing is lost if this command dies"},
     {OPTION_FLAG, "resume", NULL, AT(resume), .needs = "journal", .help =
      "go on with the journal of a run that has died, if it is there; all "
-     "output comes out, as if nothing had been; of --lines what has changed is "
-     "done again"},
+     "output comes out, as if nothing had been; of --lines and --queue FILE what "
+     "has changed is done again"},
     {OPTION_FLAG, "resume-failed", NULL, AT(resume_failed), .needs = "journal",
      .help = "likewise, and what the run before has left out is done, too"},
     {OPTION_TEXT, "joblog", "FILE", AT(joblog), .help =

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/run/work.h"
 #include "launcher/base/lines_look.h"
+#include "launcher/run/left_files.h"
 #include "launcher/run/queue.h"
 
 #include <stdio.h>
@@ -153,6 +154,16 @@ int work_open(struct work *w,
         return 0;
     setup.journal = w->journal;
     return queue_open(&w->extraction.queue, base, &setup, there, arg, err);
+}
+
+int work_look(struct work *w, struct es_error *err)
+{
+    return w->extraction.queue ? queue_look(w->extraction.queue, err) : 0;
+}
+
+int work_settle(struct work *w, struct es_error *err)
+{
+    return w->journal ? left_files_settle(&w->files, w->journal, err) : 0;
 }
 
 void work_close(struct work *w)

@@ -30,6 +30,10 @@ int work_open(struct work *w,
               void *arg,
               struct es_error *err);
 void work_close(struct work *w);
+/* Read the first lines of a queue.  0, or -1 and err: there is a bad one. */
+int work_look(struct work *w, struct es_error *err);
+/* Before the first work_next(): see to what a run before has left. */
+int work_settle(struct work *w, struct es_error *err);
 /* What work_next() has found. */
 enum work_state {
     WORK_BEGUN, /* a frame, of which something is to be done and has been sent */

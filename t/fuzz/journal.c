@@ -88,6 +88,23 @@ static void walk_queued(const struct journal *j)
     }
 }
 
+static void walk_gone(const struct journal *j)
+{
+    size_t n;
+    const struct kept *k = journal_gone(j, &n);
+
+    for (size_t i = 0; i < n; i++) {
+        const struct file_mark *mark = journal_marks(j, &k[i]);
+        const struct frame *f = journal_frame(j, &k[i]);
+
+        must(k[i].is_gone && k[i].n_marks <= FILES_MAX);
+        must(!f || (f->number == k[i].frame && f->begin < f->end));
+        must(k[i].n_marks == 0 || mark);
+        if (!k[i].failed)
+            write_output(j, &k[i]);
+    }
+}
+
 /* Some of the text is as it was. */
 static int is_same(void *arg,
                    struct slice units,
@@ -112,6 +129,7 @@ static void read_journal(const char *text, enum journal_resume resume)
         return;
     }
     walk_queued(j);
+    walk_gone(j);
     for (uint64_t frame = 0; frame < 8; frame++)
         walk_kept(j, frame);
     journal_close(j);

@@ -65,8 +65,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         (void)folder_path(path, "queue");
     }
     folder_fill(fd, data, size);
-    if (queue_open(&q, base, &setup, nothing, NULL, &err) < 0)
-        must(!q && err.what[0] && err.mend[0]);
+    if (queue_open(&q, base, &setup, nothing, NULL, &err) < 0
+        || queue_look(q, &err) < 0)
+        must(err.what[0] && err.mend[0]);
     else
         take_all(q);
     queue_close(q);

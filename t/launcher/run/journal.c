@@ -629,6 +629,138 @@ static void test_failed(void)
     journal_close(j);
 }
 
+/* --- what does not count any more ------------------------------------------- */
+
+static size_t count_of(struct journal *j, uint64_t frame)
+{
+    size_t n;
+
+    (void)journal_kept(j, frame, &n);
+    return n;
+}
+
+static size_t count_gone(struct journal *j)
+{
+    size_t n;
+
+    (void)journal_gone(j, &n);
+    return n;
+}
+
+static void test_mended(void)
+{
+    const struct frame now = {.begin = 3, .end = 9, .label = "now"};
+    struct journal *j;
+    struct es_error err;
+    const struct kept *gone;
+    size_t n;
+
+    j = journal_of(QUEUED(0, 0, 5, 0), QUEUED(1, 0, 5, 0));
+    journal_close(j);
+    add(SLICE(0, 0, 5, 0));
+    add(SLICE(1, 0, 5, 0));
+    j = open_journal(JOURNAL_RESUME);
+    ok(journal_mend(j, 0, &now, &err) == 0
+           && journal_mend(j, 1, NULL, &err) == 0,
+       "one frame is another now, and one is gone");
+    journal_close(j);
+    j = open_journal(JOURNAL_RESUME);
+    ok(count_of(j, 0) == 1 && journal_queued(j, &n)[0].frame.end == 5,
+       "which is as before unless all are mended");
+    if (journal_mend(j, 0, &now, &err) < 0
+        || journal_mend(j, 1, NULL, &err) < 0)
+        bail("%s", err.what);
+    for (int again = 0; again < 2; again++) {
+        ok(journal_mended(j, &err) == 0 && count_of(j, 0) == 0
+               && count_of(j, 1) == 0,
+           "then what was done of them does not count");
+        gone = journal_gone(j, &n);
+        ok(n == 2 && journal_frame(j, &gone[0])->end == 5,
+           "and its frame is known as it was then");
+        is_str(journal_queued(j, &n)[0].frame.label, "now",
+               "the frame is as it is now");
+        ok(journal_queued(j, &n)[1].is_gone, "or gone");
+        journal_close(j);
+        j = open_journal(JOURNAL_RESUME);
+    }
+    journal_close(j);
+    add(SLICE(0, 3, 9, 0));
+    add(SLICE(0, 4, 5, 0)); /* twice, for no reason */
+    ok(open_at(&j, JOURNAL_RESUME, &err) < 0, "and counts from then on");
+}
+
+/* Slices that begin there. */
+static int begins_at(void *arg, const struct kept *k, struct es_error *err)
+{
+    (void)err;
+    return k->units.begin == *(const uint64_t *)arg;
+}
+
+static void test_dropped(void)
+{
+    uint64_t at = 5;
+    struct es_error err;
+    struct journal *j = journal_of(SLICE(0, 0, 5, 0), SLICE(0, 5, 9, 0));
+
+    ok(journal_drop(j, begins_at, &at, &err) == 0 && count_of(j, 0) == 1
+           && count_gone(j) == 1,
+       "a slice that is lost does not count any more");
+    journal_close(j);
+    j = open_journal(JOURNAL_RESUME);
+    ok(count_of(j, 0) == 1 && count_gone(j) == 1, "nor in the next run");
+    journal_close(j);
+    add(SLICE(0, 5, 9, 0));
+    j = open_journal(JOURNAL_RESUME);
+    ok(count_of(j, 0) == 2 && count_gone(j) == 1, "it is done again");
+    journal_close(j);
+    add("{\"type\":\"dropped\",\"slice\":3}");
+    add(SLICE(0, 9, 10, 0));
+    tree_quiet(1);
+    j = open_journal(JOURNAL_RESUME);
+    tree_quiet(0);
+    ok(count_of(j, 0) == 2, "one that is not there cannot be dropped");
+    journal_close(j);
+}
+
+static void test_forgotten(void)
+{
+    struct es_error err;
+    struct journal *j;
+
+    put(OF("2", "w", ",\"text\":\"t\""), LINES("slice", 0, 5, HASH),
+        LINES("slice", 5, 50, HASH));
+    j = open_text("u", NULL, JOURNAL_RESUME);
+    ok(count_of(j, 0) == 1 && journal_forget(j, &err) == 0,
+       "a slice of another text is forgotten");
+    journal_close(j);
+    ok(closed(open_text("t", NULL, JOURNAL_RESUME)) == 1,
+       "and does not count when the text is once more as it was");
+}
+
+static void test_marks(void)
+{
+    struct file_mark mark[2] = {{5, 1700000000123456789}, {0, 1}};
+    struct piece p = {.part.units = {0, 6}, .back.mark = mark};
+    const struct file_mark *read;
+    const struct kept *kept;
+    struct es_error err;
+    struct journal *j;
+    size_t n;
+
+    p.back.n_marks = 2;
+    (void)unlink(log_path);
+    j = open_journal(JOURNAL_NEW);
+    if (journal_add_slice(j, 0, "n", &p, &err) < 0)
+        bail("%s", err.what);
+    journal_close(j);
+    j = open_journal(JOURNAL_RESUME);
+    kept = journal_kept(j, 0, &n);
+    read = n == 1 ? journal_marks(j, kept) : NULL;
+    ok(read && kept->n_marks == 2 && memcmp(read, mark, sizeof mark) == 0,
+       "the sizes and times of files that came back are kept");
+    journal_close(j);
+}
+
 int main(void)
 {
     tree_make();
@@ -643,6 +775,10 @@ int main(void)
     test_versions();
     test_text();
     test_failed();
+    test_mended();
+    test_dropped();
+    test_forgotten();
+    test_marks();
     test_full_disk();
     test_crash();
     tree_remove();
