@@ -148,6 +148,11 @@ test_expect_success 'an output of the same length, and back to the first lines: 
 	seq 20 >lines && same() { evenstep run --local 2 --metrics equal --policy manual:size=5 --lines lines --journal same --stdout same.o/{begin} "$@" -- cat 2>err; } &&
 	same && sed -i s/^7$/x/ lines && same --resume && cat same.o/* | sort >got && sort lines | test_cmp - got && sed -i s/^x$/7/ lines && same --resume && cat same.o/* | sort -n | test_cmp lines -
 '
+test_expect_success 'a queue: the files of a frame go with its line, named by its label of then; a label that names none is no fault' '
+	printf "0:4 a\n0:4 b\n0:4 ../c\n" >queue && labelled() { evenstep run --local 2 --metrics equal --queue queue --journal labelled "$@" -- ./units {begin} {end} 2>err; } &&
+	labelled >got && printf "0:4 a\n0:4 e\n0:4 c\n" >queue && labelled --resume --stdout label/{label}/{begin} && printf "0:4 a\n0:4 f\n" >queue &&
+	labelled --resume --stdout label/{label}/{begin} && find label -type f | cut -d/ -f2 | sort -u >got && printf "a\nf\n" | test_cmp - got
+'
 test_expect_success 'a name that a piece which counts has, too, stays: cut otherwise, and with nothing in it' '
 	seq 20 >lines && silent() { evenstep run --local 2 --metrics equal --lines lines --journal silent --stdout none/{begin} "$@" -- true 2>err; } &&
 	silent --policy manual:size=10 && echo 0 >want && echo 10 >>want && ls none | sort -n | test_cmp want - && sed -i s/^3$/x/ lines &&

@@ -138,14 +138,19 @@ static int for_names(struct look *l,
                      struct es_error *err)
 {
     uint32_t n = l->files->n_returned + (l->files->output != NULL);
+    const struct frame *frame = journal_frame(l->journal, k);
     char name[FILE_NAME_MAX];
+    struct es_error why;
 
-    for (uint32_t i = 0; i < n && !k->failed; i++)
-        if (piece_files_name(l->files, i, k, journal_frame(l->journal, k), name,
-                             err)
-                < 0
-            || fn(l, k, i, name, err) < 0)
+    for (uint32_t i = 0; i < n && !k->failed; i++) {
+        if (piece_files_name(l->files, i, k, frame, name, &why) == 0) {
+            if (fn(l, k, i, name, err) < 0)
+                return -1;
+        } else if (why.kind != ES_USAGE) { /* else there is no such file */
+            *err = why;
             return -1;
+        }
+    }
     return 0;
 }
 
