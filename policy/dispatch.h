@@ -78,8 +78,9 @@ struct dispatch_piece {
     int is_beaten;     /* which was first: this one was given up then */
     enum piece_state state;
     double sent;
-    double back;    /* its answer, or when it was beaten; 0: none yet */
-    double seconds; /* that the command ran, as it was told with the answer */
+    double back;    /* its answer, or when it was given up; 0: it is out */
+    double seconds; /* that the command ran, as it was told with the answer, or
+                       by our clock, if none came */
     double cpu;     /* likewise, its CPU time; 0: not known */
     double beside;  /* seconds of these for which its node had two at work */
 };

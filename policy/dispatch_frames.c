@@ -288,12 +288,31 @@ static void learn_beaten(struct dispatch *d, const struct dispatch_piece *p)
         cost_add(cost, p->node, &part, &(struct cost_run){.seconds = ran});
 }
 
+/* It ends without an answer: its command has run since the node began with it; one
+ * in hand behind another has not, as far as is known. */
+static void note_end(const struct dispatch *d,
+                     struct dispatch_piece *p,
+                     double now)
+{
+    const struct dispatch_node *s = &d->node[p->node];
+
+    p->back = now;
+    p->seconds = s->piece[0] == p->id ? now - fmax(s->begun, p->sent) : 0;
+}
+
+/* Nobody waits for its answer any more. */
+static void give_up(struct dispatch *d, struct dispatch_piece *p, double now)
+{
+    note_end(d, p, now);
+    dispatch_make_void(d, p, now);
+}
+
 /* Its copy was first. */
 static void give_up_twin(struct dispatch *d, const struct dispatch_piece *p)
 {
     struct dispatch_piece *twin = dispatch_piece_of(d, p->twin);
 
-    twin->back = p->back;
+    note_end(d, twin, p->back);
     learn_beaten(d, twin);
     twin->is_beaten = 1;
     dispatch_take_back(d, twin, PIECE_VOID, p->back);
@@ -353,7 +372,7 @@ void dispatch_blame(struct dispatch *d, uint64_t id)
 
 void dispatch_cancel(struct dispatch *d, uint64_t id, double now)
 {
-    dispatch_make_void(d, dispatch_piece_of(d, id), now);
+    give_up(d, dispatch_piece_of(d, id), now);
 }
 
 enum failure_verdict dispatch_verdict(const struct dispatch *d, uint64_t id)
@@ -387,7 +406,7 @@ static void strip(struct dispatch *d, size_t node, size_t keep, double now)
 
     dispatch_give_up_waiting(d, node);
     while (s->out > keep)
-        dispatch_make_void(d, dispatch_piece_of(d, s->piece[keep]), now);
+        give_up(d, dispatch_piece_of(d, s->piece[keep]), now);
 }
 
 /* The policy is told once, whatever becomes of the node after that. */

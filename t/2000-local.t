@@ -185,6 +185,16 @@ test_expect_success 'the efficiency is ideal over time, of frames and of the run
 		and .ideal > 0 and .equal_parts >= .ideal * 0.999 and (.rest | keys == [\"restarts\", \"slower\", \"twice\", \"waiting\", \"wire\"])] | length == 4 and all" report &&
 	jq -es ".[:-1] | all(.slices | all(.start >= 0 and .start <= .seconds))" report
 '
+cat >dies <<'END'
+test "$EVENSTEP_NODE" = local0 || { sleep 0.9; kill -9 $PPID; exit 1; }
+sleep "$(($2 - $1))e-1"
+seq "$1" $(($2 - 1))
+END
+test_expect_success 'a node that is lost counts, and what it had was in vain' '
+	evenstep run --local 2 --metrics equal --policy static --pieces 1 --range 0:20 --report lost -- sh ./dies {begin} {end} >got && seq 0 19 >want && test_cmp want got &&
+	jq -es ".[-1] | .ideal < 0.7 * .seconds and .equal_parts < 0.7 * .seconds and .rest.twice > 0.4" lost &&
+	jq -es ".[0].slices | map(select(.status != 0)) | length == 1 and .[0].seconds > 0.8 and .[0].back > 0.8" lost
+'
 test_expect_success 'and the last two lines of a run say so' '
 	evenstep run --local 4 --range 7:107 --repeat 3 -- "$burn" {begin} {end} >got 2>err && cat err &&
 	tail -n 2 err | head -n 1 | grep -xE "evenstep: 3 frames in [0-9.]+ s, efficiency [01]\.[0-9]{3} \(even\)" &&

@@ -17,7 +17,8 @@ int run_account_begin(struct run_account *a,
     a->whole = ahead ? account_create(n) : NULL;
     a->speed = calloc(n, sizeof *a->speed);
     a->part = calloc(n, sizeof *a->part);
-    if (a->frame && a->speed && a->part && (a->whole || !ahead))
+    a->counts = calloc(n, sizeof *a->counts);
+    if (a->frame && a->speed && a->part && a->counts && (a->whole || !ahead))
         return 0;
     run_account_clear(a);
     return -1;
@@ -29,17 +30,19 @@ void run_account_clear(struct run_account *a)
     account_destroy(a->whole);
     free(a->speed);
     free(a->part);
+    free(a->counts);
     memset(a, 0, sizeof *a);
 }
 
-/* One that was given up has its time until then. */
+/* One that is out still has its time until now, as the run ends. */
 static void add_pieces(struct account *to,
                        const struct dispatch *d,
-                       double began)
+                       double began,
+                       double now)
 {
     for (size_t i = 0; i < dispatch_pieces(d); i++) {
         const struct dispatch_piece *p = dispatch_piece(d, i);
-        double back = p->back > 0 ? p->back : p->sent;
+        double back = p->state == PIECE_OUT ? fmax(now, p->sent) : p->back;
 
         account_add(to,
                     &(struct account_piece){.node = p->node,
@@ -56,13 +59,25 @@ static int may_work(const struct dispatch *d, size_t node)
     return dispatch_may_send(d, node) && !dispatch_node(d, node)->is_awaited;
 }
 
-/* Those that may work, or have. */
+/* Those that may work, or were sent something, whatever became of it. */
 static void set_speeds(struct run_account *a, const struct dispatch *d)
 {
     for (size_t i = 0; i < a->n; i++)
-        a->speed[i] = may_work(d, i) || dispatch_node(d, i)->done > 0
-                          ? cost_speed(a->cost, i)
-                          : 0;
+        a->speed[i] = may_work(d, i) ? cost_speed(a->cost, i) : 0;
+    for (size_t i = 0; i < dispatch_pieces(d); i++) {
+        size_t node = dispatch_piece(d, i)->node;
+
+        a->speed[node] = cost_speed(a->cost, node);
+    }
+    for (size_t i = 0; i < a->n; i++)
+        a->counts[i] |= a->speed[i] > 0;
+}
+
+/* Those of any frame. */
+static void set_speeds_of_run(const struct run_account *a)
+{
+    for (size_t i = 0; i < a->n; i++)
+        a->speed[i] = a->counts[i] ? cost_speed(a->cost, i) : 0;
 }
 
 static void split(const struct run_account *a, struct account *of)
@@ -93,10 +108,10 @@ void run_account_frame(struct run_account *a,
     split(a, a->frame);
     terms = cost_terms(a->cost);
     account_clear(a->frame);
-    add_pieces(a->frame, d, 0);
+    add_pieces(a->frame, d, 0, seconds);
     a->last = account_close(a->frame, &terms, a->speed, seconds);
     if (a->whole) {
-        add_pieces(a->whole, d, began);
+        add_pieces(a->whole, d, began, seconds);
         overlap(a, began, began + seconds);
     }
     account_sum(&a->sum, &a->last);
@@ -114,6 +129,7 @@ struct account_result run_account_sum(const struct run_account *a,
     if (a->frames == 0)
         return (struct account_result){.time = seconds, .ideal = seconds};
     if (a->whole) {
+        set_speeds_of_run(a);
         split(a, a->whole);
         terms = cost_terms(a->cost);
         return account_close(a->whole, &terms, a->speed,

@@ -20,6 +20,7 @@ struct run_account {
     struct account *frame;
     struct account *whole;           /* of the run; NULL: its frames add up */
     double *speed, *part;            /* one a node; workspace */
+    char *counts;                    /* likewise: in a frame so far */
     uint64_t frames;                 /* so far */
     double ended;                    /* when the last so far has */
     double open;                     /* seconds with a frame at work */

@@ -133,6 +133,71 @@ static void repeated_starts(void)
     stop();
 }
 
+/* A node had half of 40 units for 2 s, and its costs are known: 3 s each node.
+ * Then it is lost, or the piece is given up there, and the other one does all. */
+static double half_in_vain(int is_lost)
+{
+    const struct dispatch_piece *p;
+    uint64_t id[NODES] = {0};
+    double seconds = WAIT + 20 / speed[0], back = 2 * seconds;
+
+    if (dispatch_begin(d, (struct slice){0, 40}, NULL, 0) < 0
+        || dispatch_feed(d, 0) < 0)
+        bail("no memory");
+    while ((p = dispatch_next(d)) != NULL)
+        id[p->node] = p->id;
+    if (is_lost)
+        dispatch_lost(d, 1, 2);
+    else
+        dispatch_cancel(d, id[1], 2);
+    is_near(dispatch_piece(d, id[1] - id[0])->back, 2, 0,
+            "what is in vain was out until then");
+    is_near(dispatch_piece(d, id[1] - id[0])->seconds, 2, 0,
+            "and ran for as long");
+    dispatch_retire(d, 1, 2);
+    dispatch_answered(d, id[0], seconds, seconds, 0);
+    if (dispatch_feed(d, seconds) < 0)
+        bail("no memory");
+    p = dispatch_next(d);
+    dispatch_answered(d, p->id, back, seconds, 0);
+    return back;
+}
+
+static void in_vain(void)
+{
+    static const char *const what[] = {"given up", "lost with its node"};
+    static const struct cost_terms terms = {.wait = WAIT, .each = 0.1};
+    struct run_account a, overlapping;
+
+    for (int is_lost = 0; is_lost <= 1; is_lost++) {
+        struct account_result r;
+        double seconds;
+
+        start(1);
+        cost_expect(cost, &terms, 0);
+        if (run_account_begin(&a, NODES, cost, 0) < 0
+            || run_account_begin(&overlapping, NODES, cost, 1) < 0)
+            bail("no memory");
+        seconds = half_in_vain(is_lost);
+        run_account_frame(&a, d, 0, seconds);
+        run_account_frame(&overlapping, d, 0, seconds);
+        ok(a.last.ideal < 0.55 * seconds && a.last.equal < 0.55 * seconds,
+           "%s: that node counts, ideal %.2f s, equal parts %.2f s of %.2f s",
+           what[is_lost], a.last.ideal, a.last.equal, seconds);
+        is_near(a.last.part[ACCOUNT_TWICE], 1, 0.1, "its time was for nothing");
+        is_near(sum_of(&a.last), seconds, 1e-6, "it adds up");
+        seconds = run_frame(40);
+        run_account_frame(&overlapping, d, 6, seconds);
+        r = run_account_sum(&overlapping, 6 + seconds);
+        ok(r.part[ACCOUNT_TWICE] > 0.9,
+           "a run with frames ahead tells it, too: %.2f s",
+           r.part[ACCOUNT_TWICE]);
+        run_account_clear(&overlapping);
+        run_account_clear(&a);
+        stop();
+    }
+}
+
 /* Frames that overlap: the second began before the first had ended. */
 static void ahead(void)
 {
@@ -195,6 +260,7 @@ int main(void)
 {
     equal_parts();
     repeated_starts();
+    in_vain();
     ahead();
     no_memory();
     return done();
