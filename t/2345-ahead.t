@@ -78,7 +78,8 @@ test_expect_success 'lines of a queue are works of their own: frames are ahead b
 	wait_for 60 grep -q "^local[0-9] 2 " started && sleep 1 && : >go && wait $run && run= && test_cmp want got &&
 	grep "^evenstep: frame 6: after [0-9.]* s, efficiency so far 0" err &&
 	jq -es "map(select(.type == \"summary\")) | .[0] | .efficiency < 1 and .ideal > 0
-		and ((.ideal + ([.rest[]] | add)) / .ideal * .efficiency - 1 | fabs < 0.01)" report && unset XDG_STATE_HOME
+		and ((.ideal + ([.rest[]] | add)) / .ideal * .efficiency - 1 | fabs < 0.01)" report && unset XDG_STATE_HOME &&
+	jq -es "(map(select(.type == \"frame\").equal_parts) | add) as \$frames | .[-1].equal_parts - \$frames | fabs < 1e-6" report
 '
 test_expect_success 'but with --ahead 0 one is done before the next begins' '
 	rm -f go started && behind_to got evenstep run --local 4 --metrics equal --queue queue --ahead 0 -- ./late {begin} {end} &&

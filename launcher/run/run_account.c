@@ -80,12 +80,6 @@ static void set_speeds_of_run(const struct run_account *a)
         a->speed[i] = a->counts[i] ? cost_speed(a->cost, i) : 0;
 }
 
-static void split(const struct run_account *a, struct account *of)
-{
-    cost_split(a->cost, a->speed, a->part);
-    account_split(of, a->part);
-}
-
 /* As a frame that overlaps with others: only its ideal can be told. */
 static void overlap(struct run_account *a, double began, double ended)
 {
@@ -105,7 +99,8 @@ void run_account_frame(struct run_account *a,
     if (dispatch_cost(d)) /* of the frame's type of work */
         a->cost = dispatch_cost(d);
     set_speeds(a, d);
-    split(a, a->frame);
+    cost_split(a->cost, a->speed, a->part);
+    account_split(a->frame, a->part);
     terms = cost_terms(a->cost);
     account_clear(a->frame);
     add_pieces(a->frame, d, 0, seconds);
@@ -130,10 +125,11 @@ struct account_result run_account_sum(const struct run_account *a,
         return (struct account_result){.time = seconds, .ideal = seconds};
     if (a->whole) {
         set_speeds_of_run(a);
-        split(a, a->whole);
         terms = cost_terms(a->cost);
-        return account_close(a->whole, &terms, a->speed,
-                             seconds > 0 ? seconds : a->open);
+        r = account_close(a->whole, &terms, a->speed,
+                          seconds > 0 ? seconds : a->open);
+        r.equal = a->sum.equal; /* of which each frame is a step of its own */
+        return r;
     }
     if (seconds > r.time) {
         r.part[ACCOUNT_WAITING] += seconds - r.time;

@@ -6,7 +6,8 @@
  * The frames of a run add up, and what lies between them is waiting, but for a
  * queue's, which may have had nothing.  With frames ahead of the first they
  * overlap: then a frame's time is that since the end of the one before, where the
- * rest went is not told of it, and the run has an account of its own.
+ * rest went is not told of it, and the run has an account of its own, but for equal
+ * parts: those would be done frame by frame all the same.
  */
 #ifndef LAUNCHER_RUN_RUN_ACCOUNT_H
 #define LAUNCHER_RUN_RUN_ACCOUNT_H
