@@ -43,6 +43,25 @@ test_expect_success 'a run that failed has no summary: the frames are told all t
 	head -n 1 two >failed && evenstep report failed >got && cat got &&
 	grep -qx "1 frame in 4.00 s, efficiency 0.750; the run did not come to its end" got && evenstep report --json failed | jq -e ".ended | not"
 '
+# ahead NUMBER BEGAN LAST EFFICIENCY IDEAL SLICES: a frame that may overlap with others.
+ahead() { printf '{"type":"frame","frame":%s,"began":%s,"first":1,"last":%s,"efficiency":%s,"ideal":%s,"equal_parts":5,"rest":{"restarts":0,"waiting":0},"slices":[%s]}\n' "$@"; }
+# took NODE BEGIN END SECONDS BACK
+took() { printf '{"node":"%s","begin":%s,"end":%s,"seconds":%s,"start":0.5,"sent":0,"back":%s,"attempt":1,"status":0}' "$@"; }
+{
+	ahead 0 0 4 0.75 3 "$(took n0 0 80 4 4),$(took n1 80 100 2 2)"
+	ahead 1 2 5 0.5 1.5 "$(took n1 0 50 3 3),$(took n0 50 100 3 5)"
+	ahead 2 7.5 2 0.8 2 "$(took n1 0 100 2 2)"
+	echo '{"type":"summary","frames":3,"seconds":9.5,"efficiency":0.8,"ideal":7.6,"equal_parts":15,"rest":{"restarts":1,"waiting":0.9},"policy":"even"}'
+} >beside
+test_expect_success 'frames that overlap: each has the time that its efficiency is of, and its place in the run' '
+	evenstep report beside >got && cat got && grep -qE "^0 +100 +4\.000 +3\.000 +0\.750 +5\.000 " got && grep -qE "^1 +100 +3\.000 +1\.500 +0\.500 +5\.000 " got &&
+	grep -qE "^2 +100 +2\.500 +2\.000 +0\.800 +5\.000 " got && grep -qx "3 frames in 9.50 s, efficiency 0.800 (even)" got &&
+	evenstep report --json beside | jq -e ".frames | map([.seconds, .efficiency, .equal_parts]) == [[4, 0.75, 5], [3, 0.5, 5], [2.5, 0.8, 5]]" &&
+	evenstep report --table beside | cut -f 4,5,14,17 | sort -u >got && grep -qx "1	n0	3	0.5" got && grep -qx "2	n1	2.5	0.8" got
+'
+test_expect_success 'and without a summary the run is as long as its frames together' '
+	head -n 2 beside >cut && evenstep report cut >got && cat got && grep -q "^2 frames in 7.00 s, efficiency 0.643; " got
+'
 # n0 does 20 units a second, n1 10, and each command first waits 1 s: two commands where one would do.
 {
 	for i in 0 1 2 3; do
@@ -66,6 +85,16 @@ boxes() { sed -n 's/.*<title>frame [0-9]*, units.*<rect x="\([0-9]*\)[.0-9]*" y=
 test_expect_success '--svg: a picture that is whole, a box a slice where it was in time' '
 	evenstep report --svg two.svg two >got && xmllint --noout two.svg && head -n 1 two.svg | grep -q "^<svg xmlns=\"http://www.w3.org/2000/svg\"" && tail -n 1 two.svg | grep -x "</svg>" &&
 	boxes two.svg >got && printf "120 391\n120 195\n511 293\n804 195\n511 97\n" >want && test_cmp want got && grep -q "units 60:100, 1.000 s, start-up 0.500 s, failed</title>" two.svg
+'
+test_expect_success 'frames that overlap have a lane each, and slices say whose they are, where they were in time' '
+	evenstep report --svg beside.svg beside >got && xmllint --noout beside.svg && boxes beside.svg >got &&
+	printf "120 370\n120 185\n305 277\n490 277\n814 185\n" >want && test_cmp want got &&
+	sed -n "s/.*<title>frame \([0-9]\), from \([0-9.]*\) s to \([0-9.]*\) s<.*<rect x=\"[0-9.]*\" y=\"\([0-9]*\).*/\1 \2 \3 \4/p" beside.svg >lanes && cat lanes &&
+	printf "0 0.000 4.000 34\n1 2.000 7.000 51\n2 7.500 9.500 34\n" >want && test_cmp want lanes &&
+	grep -q ">50 (1)</text>" beside.svg && grep -q ">100 (2)</text>" beside.svg && grep -q "its frame" beside.svg && ! grep -q "its frame" two.svg && grep -q ">80</text>" two.svg
+'
+test_expect_success 'the picture tells what equal parts would have taken' '
+	grep -q ">The run took 9.50 s; ideal 5.70 s; in equal parts 12.00 s, 1.26 times as long</text>" two.svg
 '
 test_expect_success 'start-ups are hatched, and what the rest of a frame went to is there in its colours' '
 	test "$(grep -c "stroke=\"#555\" d=\"M" two.svg)" = 8 &&

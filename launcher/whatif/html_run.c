@@ -101,9 +101,7 @@ static void show_pictures(FILE *out, const struct report_file *f)
         html_line(out, "The pictures have the first %d of %zu frames.",
                   CHART_FRAMES, f->n);
     fprintf(out, "<div class=\"grid\">\n");
-    show_part(out, f, CHART_WORK,
-              "Who worked when: units of each slice, frames above; start-ups "
-              "are hatched");
+    show_part(out, f, CHART_WORK, report_chart_work(f));
     show_part(
         out, f, CHART_SHARES,
         "Shares of each frame\u2019s units, by node: colours and textures "
@@ -327,7 +325,7 @@ static void show_frames(FILE *out, const struct report_file *f)
         snprintf(number, sizeof number, "%" PRId64, x->number);
         html_row(out, number);
         html_cell(out, "%" PRId64, x->units);
-        html_cell(out, "%.3f", x->last);
+        html_cell(out, "%.3f", x->account.time);
         html_cell(out, "%.3f", x->account.ideal);
         html_cell(out, "%.3f", account_efficiency(&x->account));
         html_cell(out, "%.3f", x->account.equal);

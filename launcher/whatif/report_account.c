@@ -81,6 +81,7 @@ static void add_up(struct report_file *f)
             account_sum(a, &f->frame[i].account);
         if (f->seconds > a->time)
             a->part[ACCOUNT_WAITING] += f->seconds - a->time;
+        a->ideal = fmin(a->ideal, f->seconds);
     }
     a->time = f->seconds;
 }

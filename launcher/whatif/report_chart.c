@@ -6,6 +6,7 @@
  */
 #include "launcher/whatif/report_chart.h"
 #include "launcher/base/svg.h"
+#include "launcher/whatif/report_lanes.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -19,6 +20,8 @@
 #define TITLE   34 /* above a chart */
 #define AXIS    22 /* below a chart */
 #define NUMBERS 14 /* of frames, above the first */
+#define LANE    17 /* of frames side by side, likewise */
+#define FOOT    3  /* of what is of a frame with an odd number, beside others */
 #define ROW     20 /* of a node */
 #define SHARES  160
 #define EVEN    100
@@ -30,6 +33,7 @@
 #define OTHERS    "#bbb"
 #define HATCH     "#555"
 #define IDEAL     "#8fb8da"
+#define ODD       "#666"
 #define TICKS_MIN 5 /* of an axis; it has up to 2.5 times as many */
 
 /* Ten colours that can be told apart: category10 of D3, lightened. */
@@ -40,11 +44,14 @@ static const char *const colour[] = {"#8fb8da", "#ffb97a", "#95cf95", "#e99393",
 struct chart {
     FILE *out;
     const struct report_file *f;
-    size_t begin, end; /* frames */
-    size_t rows;       /* nodes that have a row of their own */
-    double y;          /* of the chart that is drawn */
+    size_t begin, end;                /* frames */
+    size_t rows;                      /* nodes that have a row of their own */
+    size_t lanes;                     /* of frames; 1: they follow each other */
+    unsigned char lane[CHART_FRAMES]; /* one a frame from begin on */
+    double y;                         /* of the chart that is drawn */
     double width;
-    int is_part; /* in a page, which says what it is, and has textures */
+    double seconds; /* that it shows */
+    int is_part;    /* in a page, which says what it is, and has textures */
 };
 
 static const char *colour_of(size_t node)
@@ -76,15 +83,16 @@ static double start_of(const struct chart *c)
 
 static double seconds_of(const struct chart *c)
 {
-    const struct report_frame *last = &c->f->frame[c->end - 1];
-    double seconds = last->start + last->last - start_of(c);
+    double end = 0;
 
-    return seconds > 0 ? seconds : 1;
+    for (size_t i = c->begin; i < c->end; i++)
+        end = fmax(end, c->f->frame[i].start + c->f->frame[i].span);
+    return end > start_of(c) ? end - start_of(c) : 1;
 }
 
 static double x_of(const struct chart *c, double seconds)
 {
-    return LEFT + (seconds - start_of(c)) / seconds_of(c) * c->width;
+    return LEFT + (seconds - start_of(c)) / c->seconds * c->width;
 }
 
 /* The distance of ticks: 1, 2 or 5 times a power of ten, so that there are at
@@ -99,23 +107,38 @@ static double tick(double range)
 
 static void draw_time(struct chart *c, double height)
 {
-    double step = tick(seconds_of(c)), from = start_of(c);
+    double step = tick(c->seconds), from = start_of(c);
     char text[32];
 
-    for (double at = ceil(from / step) * step;
-         at <= from + seconds_of(c) * 1.0001; at += step) {
+    for (double at = ceil(from / step) * step; at <= from + c->seconds * 1.0001;
+         at += step) {
         svg_line(c->out, x_of(c, at), c->y, x_of(c, at), c->y + height, GRID);
         snprintf(text, sizeof text, "%g s", at);
         svg_text(c->out, x_of(c, at), c->y + height + 15, SVG_MIDDLE, text);
     }
 }
 
+/* Beside other frames, what is of an odd one has a dark foot. */
+static void draw_foot(struct chart *c,
+                      const struct report_frame *frame,
+                      const struct svg_box *of)
+{
+    const struct svg_box foot = {.x = of->x,
+                                 .y = of->y + of->height - FOOT,
+                                 .width = of->width,
+                                 .height = FOOT,
+                                 .fill = ODD};
+
+    if (c->lanes > 1 && frame->number % 2 != 0)
+        svg_box(c->out, &foot);
+}
+
 static void draw_slice(struct chart *c,
                        const struct report_frame *frame,
                        const struct report_slice *s)
 {
-    char title_text[256], label[24];
-    double startup, width = s->seconds / seconds_of(c) * c->width;
+    char title_text[256], label[48];
+    double startup, width = s->seconds / c->seconds * c->width;
     struct svg_box box = {.x = x_of(c, frame->start + s->start),
                           .y = c->y + (double)s->node * ROW + 2,
                           .width = width > 0.5 ? width : 0.5,
@@ -129,16 +152,22 @@ static void draw_slice(struct chart *c,
              ", %.3f s, start-up %.3f s%s",
              frame->number, s->begin, s->begin + s->units, s->seconds,
              s->startup, s->done ? "" : ", failed");
-    snprintf(label, sizeof label, "%" PRId64, s->units);
+    if (c->lanes > 1)
+        snprintf(label, sizeof label, "%" PRId64 " (%" PRId64 ")", s->units,
+                 frame->number);
+    else
+        snprintf(label, sizeof label, "%" PRId64, s->units);
     if ((double)(strlen(label) * LETTER + 4) <= width)
         box.label = label;
     svg_box(c->out, &box);
-    startup = s->startup / seconds_of(c) * c->width;
+    draw_foot(c, frame, &box);
+    startup = s->startup / c->seconds * c->width;
     if (startup >= 1)
         svg_hatch(c->out, box.x, box.y, fmin(startup, box.width), box.height,
                   HATCH);
 }
 
+/* Where each begins. */
 static void draw_frame_edges(struct chart *c, double height)
 {
     double free_from = LEFT;
@@ -157,15 +186,51 @@ static void draw_frame_edges(struct chart *c, double height)
     }
 }
 
+/* From its begin to its end, above the rows. */
+static void draw_lane(struct chart *c, size_t i)
+{
+    const struct report_frame *frame = &c->f->frame[i];
+    size_t above = c->lanes - c->lane[i - c->begin];
+    char text[24], title_text[96];
+    double width = frame->last / c->seconds * c->width;
+    struct svg_box box = {.x = x_of(c, frame->start),
+                          .y = c->y - (double)above * LANE,
+                          .width = fmax(width, 0.5),
+                          .height = LANE - 1,
+                          .fill = "#eee",
+                          .stroke = "#aaa",
+                          .title = title_text};
+
+    snprintf(text, sizeof text, "%" PRId64, frame->number);
+    snprintf(title_text, sizeof title_text,
+             "frame %" PRId64 ", from %.3f s to %.3f s", frame->number,
+             frame->start, frame->start + frame->last);
+    if ((double)(strlen(text) * LETTER + 4) <= width)
+        box.label = text;
+    svg_box(c->out, &box);
+    draw_foot(c, frame, &box);
+}
+
+static void draw_frames(struct chart *c, double height)
+{
+    if (c->lanes == 1)
+        draw_frame_edges(c, height);
+    for (size_t i = c->begin; i < c->end && c->lanes > 1; i++)
+        draw_lane(c, i);
+}
+
+static double above_rows(const struct chart *c)
+{
+    return c->lanes > 1 ? (double)c->lanes * LANE : NUMBERS;
+}
+
 static void draw_work(struct chart *c)
 {
     double height = (double)c->rows * ROW;
     char text[64];
 
-    title(c,
-          "Who worked when: units of each slice, frames above; start-ups are "
-          "hatched");
-    c->y += NUMBERS;
+    title(c, report_chart_work(c->f));
+    c->y += above_rows(c);
     draw_time(c, height);
     for (size_t i = 0; i < c->rows; i++)
         svg_text(c->out, LEFT - 6, c->y + (double)i * ROW + 14, SVG_END,
@@ -178,7 +243,7 @@ static void draw_work(struct chart *c)
             if (s->node < c->rows)
                 draw_slice(c, frame, s);
         }
-    draw_frame_edges(c, height);
+    draw_frames(c, height);
     c->y += height + AXIS;
     if (c->rows < c->f->nodes) {
         snprintf(text, sizeof text, "and %zu more nodes",
@@ -396,13 +461,32 @@ static void draw_efficiency(struct chart *c)
     draw_legend(c);
 }
 
-/* The nodes that have a row, and how high the rows are. */
-static double set_rows(struct chart *c)
+/* The run, as the frames' charts have no room for what may be several times as
+ * long. */
+static void draw_run(struct chart *c)
+{
+    const struct account_result *a = &c->f->account;
+    char text[160];
+
+    snprintf(text, sizeof text,
+             "The run took %.2f s; ideal %.2f s; in equal parts %.2f s, %.2f "
+             "times as long",
+             a->time, a->ideal, a->equal, a->equal / a->time);
+    if (a->time > 0 && a->equal > 0)
+        svg_text(c->out, LEFT, c->y + LEGEND - 8, SVG_START, text);
+    c->y += LEGEND;
+}
+
+/* How high the chart is that says who worked when. */
+static double set_up(struct chart *c)
 {
     c->rows = c->f->nodes;
     if (c->rows > CHART_NODES)
         c->rows = CHART_NODES;
-    return (double)c->rows * ROW + (c->rows < c->f->nodes ? ROW : 0);
+    c->seconds = seconds_of(c);
+    c->lanes = report_lanes(c->f, c->begin, c->end, c->lane);
+    return above_rows(c) + (double)c->rows * ROW
+           + (c->rows < c->f->nodes ? ROW : 0);
 }
 
 void report_chart_draw(FILE *out,
@@ -412,14 +496,24 @@ void report_chart_draw(FILE *out,
 {
     struct chart c = {
         .out = out, .f = f, .begin = begin, .end = end, .width = WIDTH};
-    double rows = set_rows(&c);
+    double work = set_up(&c);
 
     svg_open(out, LEFT + WIDTH + RIGHT,
-             3 * (TITLE + AXIS) + NUMBERS + rows + SHARES + EVEN + LEGEND);
+             3 * (TITLE + AXIS) + work + SHARES + EVEN + 2 * LEGEND);
     draw_work(&c);
     draw_shares(&c);
     draw_efficiency(&c);
+    draw_run(&c);
     svg_close(out);
+}
+
+const char *report_chart_work(const struct report_file *f)
+{
+    return report_overlaps(f)
+               ? "Who worked when: units of each slice (and its frame); "
+                 "frames above, odd ones with a dark foot; start-ups are hatched"
+               : "Who worked when: units of each slice, frames above; "
+                 "start-ups are hatched";
 }
 
 /* --- in a page ------------------------------------------------------------ */
@@ -437,12 +531,12 @@ void report_chart_part(FILE *out,
                       .end = end,
                       .width = PART,
                       .is_part = 1};
-    double rows = set_rows(&c);
+    double work = set_up(&c);
     const struct {
         void (*draw)(struct chart *c);
         double height;
     } parts[] = {
-        [CHART_WORK] = {draw_work, NUMBERS + rows + AXIS},
+        [CHART_WORK] = {draw_work, work + AXIS},
         [CHART_SHARES] = {draw_shares, NUMBERS + SHARES + AXIS},
         [CHART_REST] = {draw_efficiency, NUMBERS + EVEN + AXIS + LEGEND},
     };

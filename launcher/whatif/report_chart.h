@@ -20,6 +20,9 @@ void report_chart_draw(FILE *out,
                        size_t begin,
                        size_t end);
 
+/* What CHART_WORK shows. */
+const char *report_chart_work(const struct report_file *f);
+
 enum chart_part {
     CHART_WORK,   /* who worked when */
     CHART_SHARES, /* of each frame, by node */

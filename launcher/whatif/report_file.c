@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,11 +121,60 @@ static int read_account(const struct reading *r,
                         &a->equal, r->err);
 }
 
+/* When it began, which older reports do not tell. */
+static int read_start(const struct reading *r,
+                      const struct trace_line *line,
+                      double *start)
+{
+    *start = r->f->seconds;
+    if (!json_object_get(line->json, "began"))
+        return 0;
+    return trace_number(line, r->number, "began", 0, SECONDS_MAX, start,
+                        r->err);
+}
+
+/* What its efficiency is of.  It is no time of its own where frames overlap;
+ * older reports, which do not tell when frames began, have no such. */
+static double time_of(const struct trace_line *line,
+                      const struct report_frame *frame)
+{
+    double efficiency =
+        json_number_value(json_object_get(line->json, "efficiency"));
+    double time = efficiency > 0 && efficiency <= 1
+                      ? frame->account.ideal / efficiency
+                      : 0;
+
+    if (!frame->is_told || !json_object_get(line->json, "began")
+        || !(time > 0 && time <= SECONDS_MAX)
+        || fabs(time - frame->last) <= 1e-9 * frame->last)
+        return frame->last;
+    return time;
+}
+
+static int add_slices(struct reading *r,
+                      const struct trace_line *line,
+                      struct report_frame *frame)
+{
+    memset(r->busy, 0, r->f->nodes * sizeof *r->busy);
+    for (size_t i = 0; i < line->n; i++) {
+        frame->units += line->slice[i].units;
+        if (add_slice(r, &line->slice[i], 1) < 0)
+            return -1;
+    }
+    for (size_t i = 0; i < line->n_failed; i++)
+        if (add_slice(r, &line->failed[i], 0) < 0)
+            return -1;
+    frame->span = frame->last;
+    for (size_t i = frame->slice; i < r->f->n_slices; i++)
+        frame->span =
+            fmax(frame->span, r->f->slice[i].start + r->f->slice[i].seconds);
+    return 0;
+}
+
 static int add_frame(struct reading *r, const struct trace_line *line)
 {
     struct report_file *f = r->f;
     struct report_frame frame = {
-        .start = f->seconds,
         .adjusted = json_is_true(json_object_get(line->json, "adjusted")),
         .complete = !json_is_false(json_object_get(line->json, "complete")),
         .slice = f->n_slices};
@@ -134,27 +184,21 @@ static int add_frame(struct reading *r, const struct trace_line *line)
         || trace_number(line, r->number, "last", 0, SECONDS_MAX, &frame.last,
                         r->err)
                < 0
+        || read_start(r, line, &frame.start) < 0
         || read_account(r, line, &frame.account, &frame.is_told) < 0)
         return -1;
-    frame.account.time = frame.last;
+    frame.account.time = time_of(line, &frame);
     if (grow((void **)&f->frame, &r->room_frames, f->n, sizeof frame) < 0)
         return es_no_memory(r->err);
-    memset(r->busy, 0, f->nodes * sizeof *r->busy);
-    for (size_t i = 0; i < line->n; i++) {
-        frame.units += line->slice[i].units;
-        if (add_slice(r, &line->slice[i], 1) < 0)
-            return -1;
-    }
-    for (size_t i = 0; i < line->n_failed; i++)
-        if (add_slice(r, &line->failed[i], 0) < 0)
-            return -1;
+    if (add_slices(r, line, &frame) < 0)
+        return -1;
     frame.number = (int64_t)number;
     frame.left_out = left_out(line);
     frame.n = f->n_slices - frame.slice;
     frame.energy = json_incref(json_object_get(line->json, "energy"));
     frame.meters = json_incref(json_object_get(line->json, "meters"));
     f->frame[f->n++] = frame;
-    f->seconds += frame.last;
+    f->seconds = fmax(f->seconds, frame.start + frame.last);
     return 0;
 }
 

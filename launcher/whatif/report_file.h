@@ -27,10 +27,13 @@ struct report_slice {
 
 struct report_frame {
     int64_t number;
-    double start; /* seconds into the run: frames follow each other at once */
+    double start; /* seconds into the run; where the file does not tell, frames
+                     follow each other at once */
     double last;  /* seconds from its start to its last answer */
-    struct account_result account;
-    int is_told; /* the file has it */
+    double span;  /* likewise, or to the end of a slice that was in vain */
+    struct account_result account; /* with frames ahead, its time is that since
+                                      the end of the one before */
+    int is_told;                   /* the file has it */
     int adjusted;
     int complete;     /* all of its units are done */
     int64_t left_out; /* units that were left out, as their command failed */
@@ -51,7 +54,7 @@ struct report_file {
     char status[16];  /* of the summary: done, incomplete, unfinished, failed */
     int64_t left_out; /* units, likewise */
     char policy[64];
-    double seconds; /* of the summary, or what the frames add up to */
+    double seconds; /* of the summary, or when the last frame has ended */
     struct account_result account; /* likewise */
     int is_told;
     json_t *head;   /* report_head.h; NULL: it has none */

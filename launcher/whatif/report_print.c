@@ -70,9 +70,10 @@ static void print_frames(FILE *out, const struct report_file *f)
         fprintf(out,
                 "%-7" PRId64 " %11" PRId64
                 " %10.3f %10.3f %11.3f %12.3f %7zu %7zu%s",
-                frame->number, frame->units, frame->last, frame->account.ideal,
-                account_efficiency(&frame->account), frame->account.equal,
-                frame->n - failed, failed, frame->adjusted ? "  adjusted" : "");
+                frame->number, frame->units, frame->account.time,
+                frame->account.ideal, account_efficiency(&frame->account),
+                frame->account.equal, frame->n - failed, failed,
+                frame->adjusted ? "  adjusted" : "");
         if (frame->left_out > 0)
             fprintf(out, "  %" PRId64 " left out", frame->left_out);
         else if (!frame->complete)
@@ -143,12 +144,12 @@ static json_t *frames_json(const struct report_file *f)
     for (size_t i = 0; i < f->n; i++) {
         const struct report_frame *frame = &f->frame[i];
 
-        json_t *line = json_pack("{s:I, s:I, s:f, s:b, s:I, s:I}", "frame",
-                                 (json_int_t)frame->number, "units",
-                                 (json_int_t)frame->units, "seconds",
-                                 frame->last, "adjusted", frame->adjusted,
-                                 "failed", (json_int_t)count_failed(f, frame),
-                                 "left_out", (json_int_t)frame->left_out);
+        json_t *line = json_pack(
+            "{s:I, s:I, s:f, s:b, s:I, s:I}", "frame",
+            (json_int_t)frame->number, "units", (json_int_t)frame->units,
+            "seconds", frame->account.time, "adjusted", frame->adjusted,
+            "failed", (json_int_t)count_failed(f, frame), "left_out",
+            (json_int_t)frame->left_out);
 
         line = report_with_account(line, &frame->account);
         (void)json_array_append_new(all, line);

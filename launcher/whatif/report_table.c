@@ -103,7 +103,7 @@ static void run_node(FILE *out,
     number(out, p->busy);
     number(out, p->startup);
     number(out, p->back > 0 ? p->back : (double)NAN);
-    number(out, frame->last);
+    number(out, frame->account.time);
     number(out, frame->account.ideal);
     number(out, frame->account.equal);
     number(out, account_efficiency(&frame->account));
