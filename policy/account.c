@@ -201,6 +201,28 @@ static void add_nodes(struct account_result *r,
                      r->time);
 }
 
+/* Nothing is done: what the nodes did all the same was in vain, and all else is
+ * waiting. */
+static struct account_result close_nothing(const struct account *a,
+                                           const double speed[],
+                                           double time)
+{
+    static const struct cost_terms none = {.wait = 0};
+    struct account_result r = {.time = time};
+    double speeds = 0;
+
+    for (size_t i = 0; i < a->nodes; i++)
+        speeds += speed[i];
+    for (size_t i = 0; i < a->nodes; i++)
+        if (speed[i] > 0)
+            add_node(r.part, &a->node[i], &none, speed[i], speed[i] / speeds,
+                     time);
+    if (!(speeds > 0))
+        r.part[ACCOUNT_WAITING] = time;
+    settle(&r);
+    return r;
+}
+
 struct account_result account_close(const struct account *a,
                                     const struct cost_terms *terms,
                                     const double speed[],
@@ -212,7 +234,9 @@ struct account_result account_close(const struct account *a,
 
     for (size_t i = 0; i < a->nodes; i++)
         units += speed[i] > 0 ? a->node[i].units : 0;
-    if (!(units > 0) || !(t.each > 0))
+    if (!(units > 0))
+        return close_nothing(a, speed, time);
+    if (!(t.each > 0))
         return r;
     r.ideal = fmin(level_find(a->zero, speed, a->nodes, &t, units), time);
     r.equal = equal_parts(a, &t, speed, units);
@@ -223,7 +247,7 @@ struct account_result account_close(const struct account *a,
 
 double account_efficiency(const struct account_result *r)
 {
-    return r->time > 0 ? r->ideal / r->time : 1;
+    return r->time > 0 && r->ideal > 0 ? r->ideal / r->time : -1;
 }
 
 void account_sum(struct account_result *run, const struct account_result *frame)

@@ -76,14 +76,14 @@ void account_add(struct account *a, const struct account_piece *p);
 void account_split(struct account *a, const double part[]);
 /*
  * How it stands, at `time` on the pieces' clock.  speed: one a node, as
- * cost_speed() has it; 0: it took no part.  Without any unit, and of costs that
- * are not known, ideal is time.  O(nodes).
+ * cost_speed() has it; 0: it took no part.  Without any unit ideal and equal are 0;
+ * of costs that are not known, ideal is time.  O(nodes).
  */
 struct account_result account_close(const struct account *a,
                                     const struct cost_terms *terms,
                                     const double speed[],
                                     double time);
-/* ideal / time; 1 of nothing. */
+/* ideal / time; -1 where nothing was done, or in no time. */
 double account_efficiency(const struct account_result *r);
 /* Add a frame to a run. */
 void account_sum(struct account_result *run,

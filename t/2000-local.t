@@ -195,6 +195,20 @@ test_expect_success 'a node that is lost counts, and what it had was in vain' '
 	jq -es ".[-1] | .ideal < 0.7 * .seconds and .equal_parts < 0.7 * .seconds and .rest.twice > 0.4" lost &&
 	jq -es ".[0].slices | map(select(.status != 0)) | length == 1 and .[0].seconds > 0.8 and .[0].back > 0.8" lost
 '
+# nothing: how a report tells that nothing was done.
+nothing='.efficiency == null and .ideal == 0 and .equal_parts == 0'
+test_expect_success 'where nothing was done there is no efficiency; a frame tells how long it was at work, and what was out' '
+	rm -f begun && { evenstep run --local 2 --metrics equal --range 0:8 --report none -- sh -c ">>begun; exec sleep 600" {begin} {end} 2>err & run=$!; } && wait_for 60 test -e begun && sleep 0.5 &&
+	kill -INT $run && ! wait $run && cat none && jq -es "all($nothing) and .[-1].status == \"failed\"" none &&
+	jq -es ".[0] | .last > 0.4 and .complete == false and (.last - .rest.twice - .rest.wire - .rest.waiting | fabs < 1e-6) and .rest.twice > 0.4
+		and (.slices | length == 2 and all(.status != 0 and .seconds > 0.4 and .back > 0.4))" none &&
+	evenstep report none >got && cat got && ! grep -q "efficiency [0-9]" got && grep -qE "^0 +0 +[0-9.]+ +0\.000 +- +0\.000 +0 +2  not done$" got && evenstep report --json none | jq -e "$nothing and (.frames | all($nothing))" &&
+	evenstep report --table none | tail -n 1 | cut -f 17 | grep -x NA && evenstep report --svg none.svg --html none.html none && ! grep -E "nan|inf|-1\.0" none.svg none.html
+'
+test_expect_success 'nor where a run before has done all' '
+	rm -f kept && evenstep run --local 2 --metrics equal --range 0:8 --journal kept -- true {begin} {end} && evenstep run --local 2 --metrics equal --range 0:8 --journal kept --resume --report none -- true {begin} {end} 2>err &&
+	jq -e "$nothing and .frames == 0" none && said "evenstep: 0 frames in 0\.00 s \(even\)"
+'
 test_expect_success 'and the last two lines of a run say so' '
 	evenstep run --local 4 --range 7:107 --repeat 3 -- "$burn" {begin} {end} >got 2>err && cat err &&
 	tail -n 2 err | head -n 1 | grep -xE "evenstep: 3 frames in [0-9.]+ s, efficiency [01]\.[0-9]{3} \(even\)" &&

@@ -94,7 +94,10 @@ const struct frame *distribution_newest(const struct distribution *d,
 /* Is the first one done?  And was it before? */
 int distribution_is_done(const struct distribution *d);
 int distribution_is_kept(const struct distribution *d);
-/* The run has failed: likewise without the first, and nothing more is sent. */
+/* The run has failed: what is out of the first is given up, and how long it was at
+ * work so far, in seconds. */
+double distribution_give_up(struct distribution *d);
+/* Likewise without the first, and nothing more is sent. */
 void distribution_drop(struct distribution *d);
 /* It is, and has come out: the next one is the first. */
 int distribution_close(struct distribution *d, struct es_error *err);

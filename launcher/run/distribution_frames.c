@@ -175,6 +175,23 @@ static void forget_first(struct distribution *d)
     window_forget_first(&d->window);
 }
 
+double distribution_give_up(struct distribution *d)
+{
+    struct at_work *first = nth(d, 0);
+    struct dispatch *held = first->in->dispatch;
+    double until = now(first);
+
+    for (size_t i = 0; i < dispatch_pieces(held); i++) {
+        const struct dispatch_piece *p = dispatch_piece(held, i);
+
+        if (p->state != PIECE_OUT)
+            continue;
+        dispatch_cancel(held, p->id, until);
+        (void)distribution_renew(first, p->id); /* NULL: it was never sent */
+    }
+    return until;
+}
+
 void distribution_drop(struct distribution *d)
 {
     struct at_work *first = nth(d, 0);

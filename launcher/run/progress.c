@@ -50,7 +50,7 @@ struct tally_now progress_now(const struct progress *p,
                               const struct distribution *d,
                               double *efficiency)
 {
-    *efficiency = p->ended > 0 ? account_efficiency(&p->sum) : -1;
+    *efficiency = account_efficiency(&p->sum);
     return tally_of(p, d);
 }
 
@@ -158,10 +158,9 @@ void progress_end(struct progress *p, const struct summary *s)
 
     progress_stop(p);
     tell_frames(p);
-    notice("%ju frame%s in %.2f s, efficiency %.3f (%s)", (uintmax_t)s->frames,
-           s->frames == 1 ? "" : "s", s->seconds,
-           account_efficiency(&s->account), s->policy);
-    if (s->frames == 0)
+    progress_text_run(text, s->frames, s->seconds, &s->account);
+    notice("%s (%s)", text, s->policy);
+    if (account_efficiency(&s->account) < 0)
         return;
     progress_text_account(text, &s->account);
     notice("%s", text);

@@ -32,7 +32,7 @@ void progress_begin(struct progress *p, const struct frame *f, uint64_t before);
 void progress_units(struct progress *p, uint64_t units);
 /* To be called now and then; redraws at most ten times a second. */
 void progress_look(struct progress *p, const struct distribution *d);
-/* How far the run is, and its efficiency so far (-1: no frame is done). */
+/* How far the run is, and its efficiency so far (-1: nothing is done). */
 struct tally_now progress_now(const struct progress *p,
                               const struct distribution *d,
                               double *efficiency);

@@ -181,6 +181,7 @@ void progress_text_frames(char text[PROGRESS_TEXT],
 {
     const char *what = f->n == 1 ? "" : "mean ", *so_far = "";
     double time = f->sum.time / (double)f->n;
+    double efficiency = account_efficiency(&f->sum);
     char frames[96], left[40];
     int n;
 
@@ -190,16 +191,32 @@ void progress_text_frames(char text[PROGRESS_TEXT],
         so_far = " so far";
         time = f->sum.time;
     }
-    n = snprintf(text, PROGRESS_TEXT, "%s: %s%.3f s, efficiency%s %.2f", frames,
-                 what, time, so_far, account_efficiency(&f->sum));
+    n = snprintf(text, PROGRESS_TEXT, "%s: %s%.3f s", frames, what, time);
+    if (efficiency >= 0)
+        n += snprintf(text + n, PROGRESS_TEXT - (size_t)n,
+                      ", efficiency%s %.2f", so_far, efficiency);
     text += n;
     print_left(left, sizeof left, now);
-    if (f->n == 1)
+    if (f->n == 1 && efficiency >= 0)
         snprintf(text, PROGRESS_TEXT - (size_t)n,
                  ", ideal %.3f s, equal parts %.3f s%s", f->sum.ideal,
                  f->sum.equal, f->adjusted ? ", adjusted" : "");
-    else if (left[0] && now->frames > 0)
+    else if (f->n > 1 && left[0] && now->frames > 0)
         snprintf(text, PROGRESS_TEXT - (size_t)n, ", %s", left);
+}
+
+void progress_text_run(char text[PROGRESS_TEXT],
+                       uint64_t frames,
+                       double seconds,
+                       const struct account_result *r)
+{
+    double efficiency = account_efficiency(r);
+    int n = snprintf(text, PROGRESS_TEXT, "%" PRIu64 " frame%s in %.2f s",
+                     frames, frames == 1 ? "" : "s", fmin(seconds, 1e9));
+
+    if (efficiency >= 0)
+        snprintf(text + n, PROGRESS_TEXT - (size_t)n, ", efficiency %.3f",
+                 efficiency);
 }
 
 /* Three digits behind the point where it is short; no run is longer than a

@@ -41,10 +41,15 @@ void progress_text_running(char text[PROGRESS_TEXT],
 /* "frame 2 of 6: 1.234 s, efficiency 0.93, ideal 1.148 s, equal parts 3.456 s"
  * or "frames 20 to 340 of 1000: mean 0.005 s, efficiency 0.93, 0:40 left"; of
  * frames that overlap "frame 2 of 6: after 2.345 s, efficiency so far 0.93", and
- * so on. */
+ * so on.  Where nothing was done there is no efficiency. */
 void progress_text_frames(char text[PROGRESS_TEXT],
                           const struct progress_frames *f,
                           const struct tally_now *now);
+/* "6 frames in 31.20 s, efficiency 0.920", likewise. */
+void progress_text_run(char text[PROGRESS_TEXT],
+                       uint64_t frames,
+                       double seconds,
+                       const struct account_result *r);
 /* "ideal 28.70 s; the rest: restarts 1.100 s, waiting 0.900 s; equal parts
  * 90.10 s": what the rest went to is told where it is something. */
 void progress_text_account(char text[PROGRESS_TEXT],

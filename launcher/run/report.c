@@ -82,7 +82,7 @@ static json_t *slice_json(const struct distribution *d,
     return slice;
 }
 
-/* All but those of which nothing was heard; NULL if memory ran out. */
+/* NULL if memory ran out. */
 static json_t *slices_json(struct distribution *d,
                            const struct run_account *account)
 {
@@ -90,15 +90,12 @@ static json_t *slices_json(struct distribution *d,
     size_t n;
     const struct piece *piece = distribution_pieces(d, &n);
 
-    for (size_t i = 0; slices && i < n; i++) {
-        if (piece[i].part.state == PIECE_OUT && piece[i].status < 0)
-            continue;
+    for (size_t i = 0; slices && i < n; i++)
         if (json_array_append_new(slices, slice_json(d, account, &piece[i]))
             < 0) {
             json_decref(slices);
             slices = NULL;
         }
-    }
     return slices;
 }
 
@@ -149,10 +146,12 @@ static json_t *with_meters(json_t *line, const struct top_view *top)
 json_t *report_with_account(json_t *line, const struct account_result *r)
 {
     json_t *rest = json_object();
+    double efficiency = account_efficiency(r);
 
     for (enum account_part i = 0; i < ACCOUNT_PARTS; i++)
         rest = json_member(rest, account_name(i), json_real(r->part[i]));
-    line = json_member(line, "efficiency", json_real(account_efficiency(r)));
+    line = json_member(line, "efficiency",
+                       efficiency < 0 ? json_null() : json_real(efficiency));
     line = json_member(line, "ideal", json_real(r->ideal));
     line = json_member(line, "equal_parts", json_real(r->equal));
     return json_member(line, "rest", rest);

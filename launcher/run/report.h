@@ -67,7 +67,7 @@ int report_frame(struct report *r,
 int report_summary(struct report *r,
                    const struct summary *s,
                    struct es_error *err);
-/* To a JSON object: efficiency, ideal, equal_parts and rest.  Takes it over, and
+/* To a JSON object: efficiency (null where nothing was done), ideal, equal_parts and rest.  Takes it over, and
  * NULL for NULL; NULL if memory ran out. */
 json_t *report_with_account(json_t *line, const struct account_result *r);
 int report_close(struct report *r, struct es_error *err);

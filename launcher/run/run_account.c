@@ -34,21 +34,18 @@ void run_account_clear(struct run_account *a)
     memset(a, 0, sizeof *a);
 }
 
-/* One that is out still has its time until now, as the run ends. */
 static void add_pieces(struct account *to,
                        const struct dispatch *d,
-                       double began,
-                       double now)
+                       double began)
 {
     for (size_t i = 0; i < dispatch_pieces(d); i++) {
         const struct dispatch_piece *p = dispatch_piece(d, i);
-        double back = p->state == PIECE_OUT ? fmax(now, p->sent) : p->back;
 
         account_add(to,
                     &(struct account_piece){.node = p->node,
                                             .units = dispatch_work_of(d, p),
                                             .sent = began + p->sent,
-                                            .back = began + back,
+                                            .back = began + p->back,
                                             .seconds = p->seconds,
                                             .counts = p->state == PIECE_DONE});
     }
@@ -103,10 +100,10 @@ void run_account_frame(struct run_account *a,
     account_split(a->frame, a->part);
     terms = cost_terms(a->cost);
     account_clear(a->frame);
-    add_pieces(a->frame, d, 0, seconds);
+    add_pieces(a->frame, d, 0);
     a->last = account_close(a->frame, &terms, a->speed, seconds);
     if (a->whole) {
-        add_pieces(a->whole, d, began, seconds);
+        add_pieces(a->whole, d, began);
         overlap(a, began, began + seconds);
     }
     account_sum(&a->sum, &a->last);
@@ -122,7 +119,8 @@ struct account_result run_account_sum(const struct run_account *a,
     struct cost_terms terms;
 
     if (a->frames == 0)
-        return (struct account_result){.time = seconds, .ideal = seconds};
+        return (struct account_result){.time = seconds,
+                                       .part[ACCOUNT_WAITING] = seconds};
     if (a->whole) {
         set_speeds_of_run(a);
         terms = cost_terms(a->cost);

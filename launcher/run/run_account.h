@@ -36,7 +36,7 @@ int run_account_begin(struct run_account *a,
                       int ahead);
 /* {0} is allowed. */
 void run_account_clear(struct run_account *a);
-/* A frame is done: all its pieces; it began so many seconds after the run, and
+/* A frame is over: none of its pieces is out; it began so many seconds after the run, and
  * took so many.  Then a->last is its account. */
 void run_account_frame(struct run_account *a,
                        const struct dispatch *d,

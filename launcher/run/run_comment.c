@@ -21,8 +21,9 @@ void run_comment_text(char line[RUN_COMMENT],
         n +=
             snprintf(line + n, RUN_COMMENT - (size_t)n,
                      ", %.2f times as fast as equal parts", a->equal / a->time);
-    n += snprintf(line + n, RUN_COMMENT - (size_t)n, ", efficiency %.2f",
-                  account_efficiency(a));
+    if (account_efficiency(a) >= 0)
+        n += snprintf(line + n, RUN_COMMENT - (size_t)n, ", efficiency %.2f",
+                      account_efficiency(a));
     if (slowest)
         n += snprintf(line + n, RUN_COMMENT - (size_t)n,
                       ", slowest node %.120s", slowest);

@@ -11,6 +11,7 @@
 #include "pmix_bcast/clock.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -88,8 +89,9 @@ static struct run_type *type_of(struct run *r)
     return &r->type[distribution_frame(r->distribution)->type];
 }
 
-/* How the first frame went, and with it the run. */
-static void weigh(struct run *r)
+/* How the first frame went, and with it the run.  until: when it was given up, if
+ * it is not done; else 0. */
+static void weigh(struct run *r, double until)
 {
     const struct dispatch *d = distribution_dispatch(r->distribution);
     struct run_type *own = type_of(r);
@@ -98,6 +100,7 @@ static void weigh(struct run *r)
     r->determination.noise = own->noise;
     determination_weigh(&r->determination, d, &r->o->threshold);
     own->noise = r->determination.noise;
+    r->determination.last = fmax(r->determination.last, until);
     run_account_frame(&r->account, d,
                       seconds_of(r, distribution_start_ns(r->distribution)),
                       r->determination.last);
@@ -130,7 +133,7 @@ static int weigh_frame(struct run *r, uint64_t left_out)
 
     history_frame(&type_of(r)->history, distribution_dispatch(r->distribution),
                   &r->slots);
-    weigh(r);
+    weigh(r, 0);
     r->summary.frames++;
     if (!run_early_is_waiting(r)) /* whose frame says nothing of them */
         adjusted = job_load_adjuster_step(
@@ -266,6 +269,14 @@ void run_frames_begin(struct run *r)
         run_known_keep(r); /* while the nodes are at work */
 }
 
+/* Of the first, as far as it came: 0 if it is done. */
+static double give_up(struct run *r)
+{
+    return distribution_is_done(r->distribution)
+               ? 0
+               : distribution_give_up(r->distribution);
+}
+
 void run_frames_report(struct run *r)
 {
     if (r->start_ns > 0)
@@ -274,7 +285,7 @@ void run_frames_report(struct run *r)
          distribution_drop(r->distribution)) {
         if (distribution_is_kept(r->distribution))
             continue;
-        weigh(r);
+        weigh(r, give_up(r));
         (void)report_frame(&r->report, r->distribution, &r->determination,
                            &r->account, 0, 0,
                            NULL); /* the run has failed, and that is told */

@@ -38,6 +38,14 @@ const char *html_run_slowest(const struct report_file *f)
     return name;
 }
 
+void html_run_efficiency(FILE *out, const struct account_result *a)
+{
+    if (account_efficiency(a) >= 0)
+        html_cell(out, "%.3f", account_efficiency(a));
+    else
+        html_cell(out, "-");
+}
+
 static void bar_line(FILE *out,
                      const char *name,
                      double seconds,
@@ -327,7 +335,7 @@ static void show_frames(FILE *out, const struct report_file *f)
         html_cell(out, "%" PRId64, x->units);
         html_cell(out, "%.3f", x->account.time);
         html_cell(out, "%.3f", x->account.ideal);
-        html_cell(out, "%.3f", account_efficiency(&x->account));
+        html_run_efficiency(out, &x->account);
         html_cell(out, "%.3f", x->account.equal);
         html_cell(out, "%zu", x->n);
         html_cell(out, "%s", x->adjusted ? "yes" : "");

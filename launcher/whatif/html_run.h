@@ -15,6 +15,8 @@ double html_run_gain(const struct report_file *f);
 /* Its lowest units a second, but only if there are two nodes; NULL: there is
  * none. */
 const char *html_run_slowest(const struct report_file *f);
+/* A cell; "-" where nothing was done. */
+void html_run_efficiency(FILE *out, const struct account_result *a);
 /* What was gained. */
 void html_run_top(FILE *out, const struct report_file *f);
 /* The rest: 0, or -1 if memory ran out. */

@@ -401,7 +401,7 @@ static void draw_part(struct chart *c,
 static void draw_account(struct chart *c, size_t i)
 {
     const struct account_result *a = &c->f->frame[i].account;
-    double from = account_efficiency(a), x, width;
+    double from = fmax(account_efficiency(a), 0), x, width;
 
     draw_part(c, i, "ideal", IDEAL, 0, 0, from);
     for (enum account_part k = 0; k < ACCOUNT_PARTS && a->time > 0; k++) {

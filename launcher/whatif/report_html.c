@@ -39,7 +39,7 @@ static void compare_line(FILE *out, const struct any_report *r, double most)
         html_cell(out, "%.2f\u00d7", gain);
     else
         html_cell(out, "-");
-    html_cell(out, "%.3f", account_efficiency(&f->account));
+    html_run_efficiency(out, &f->account);
     html_cell(out, "%zu", f->n);
     html_cell(out, "%zu", f->nodes);
     html_cell(out, "%s", f->policy);

@@ -58,28 +58,35 @@ static size_t count_failed(const struct report_file *f,
     return failed;
 }
 
+static void print_frame(FILE *out,
+                        const struct report_file *f,
+                        const struct report_frame *frame)
+{
+    size_t failed = count_failed(f, frame);
+    double efficiency = account_efficiency(&frame->account);
+
+    fprintf(out, "%-7" PRId64 " %11" PRId64 " %10.3f %10.3f ", frame->number,
+            frame->units, frame->account.time, frame->account.ideal);
+    if (efficiency >= 0)
+        fprintf(out, "%11.3f", efficiency);
+    else
+        fprintf(out, "%11s", "-");
+    fprintf(out, " %12.3f %7zu %7zu%s", frame->account.equal, frame->n - failed,
+            failed, frame->adjusted ? "  adjusted" : "");
+    if (frame->left_out > 0)
+        fprintf(out, "  %" PRId64 " left out", frame->left_out);
+    else if (!frame->complete)
+        fprintf(out, "  not done");
+    putc('\n', out);
+}
+
 static void print_frames(FILE *out, const struct report_file *f)
 {
     fprintf(out, "\n%-7s %11s %10s %10s %11s %12s %7s %7s\n", "frame", "units",
             "seconds", "ideal", "efficiency", "equal parts", "slices",
             "failed");
-    for (size_t i = 0; i < f->n; i++) {
-        const struct report_frame *frame = &f->frame[i];
-        size_t failed = count_failed(f, frame);
-
-        fprintf(out,
-                "%-7" PRId64 " %11" PRId64
-                " %10.3f %10.3f %11.3f %12.3f %7zu %7zu%s",
-                frame->number, frame->units, frame->account.time,
-                frame->account.ideal, account_efficiency(&frame->account),
-                frame->account.equal, frame->n - failed, failed,
-                frame->adjusted ? "  adjusted" : "");
-        if (frame->left_out > 0)
-            fprintf(out, "  %" PRId64 " left out", frame->left_out);
-        else if (!frame->complete)
-            fprintf(out, "  not done");
-        putc('\n', out);
-    }
+    for (size_t i = 0; i < f->n; i++)
+        print_frame(out, f, &f->frame[i]);
 }
 
 static void print_end(FILE *out, const struct report_file *f)
@@ -107,11 +114,11 @@ int report_print_table(FILE *out, const struct report_file *f)
         return -1;
     print_nodes(out, f, node);
     print_frames(out, f);
-    fprintf(out, "\n%zu frame%s in %.2f s, efficiency %.3f", f->n,
-            f->n == 1 ? "" : "s", f->seconds, account_efficiency(&f->account));
+    progress_text_run(text, f->n, f->seconds, &f->account);
+    fprintf(out, "\n%s", text);
     print_end(out, f);
     progress_text_account(text, &f->account);
-    if (f->n > 0)
+    if (account_efficiency(&f->account) >= 0)
         fprintf(out, "%s\n", text);
     free(node);
     return ferror(out) ? -1 : 0;

@@ -91,6 +91,7 @@ static void run_node(FILE *out,
 {
     const json_t *about = report_file_about(f, node),
                  *counted = json_object_get(about, "counted"), *meter, *energy;
+    double efficiency = account_efficiency(&frame->account);
     char name[256];
     int slot;
 
@@ -106,7 +107,7 @@ static void run_node(FILE *out,
     number(out, frame->account.time);
     number(out, frame->account.ideal);
     number(out, frame->account.equal);
-    number(out, account_efficiency(&frame->account));
+    number(out, efficiency >= 0 ? efficiency : (double)NAN);
     member(out, about, "JL");
     for (const char *e = ELEMENT_LETTERS; *e; e++)
         member(out, counted, (const char[]){*e, '\0'});

@@ -97,7 +97,8 @@ static struct account_result account_of(const struct story *s,
 static int adds_up(const struct account_result *r)
 {
     double sum = r->ideal - r->time;
-    int good = r->ideal > 0 && r->ideal <= r->time && r->equal > 0;
+    int good = r->ideal >= 0 && r->ideal <= r->time
+               && (r->equal > 0) == (r->ideal > 0);
 
     for (int i = 0; i < ACCOUNT_PARTS; i++) {
         sum += r->part[i];
@@ -143,13 +144,30 @@ static void test_ideal(void)
     is_near(sum.ideal, 5, 1e-9, "ideal twice");
     is_near(sum.equal, 8, 1e-9, "equal parts twice");
     is_near(sum.part[ACCOUNT_WAITING], 3, 1e-9, "and all that was waited");
-    account_clear(a);
+    account_destroy(a);
+}
+
+static void test_nothing(void)
+{
+    static const double nobody[N] = {0};
+    static const struct account_piece in_vain = {1, 10, 0.5, 3, 2, 0};
+    struct account *a = account_create(N);
+    struct account_result r = account_close(a, &terms, speeds, 3);
+
+    is_near(r.ideal, 0, 0, "what is not done takes no time at best");
+    is_near(r.equal, 0, 0, "nor in equal parts");
+    is_near(r.part[ACCOUNT_WAITING], 3, 1e-9, "all is waiting");
+    ok(account_efficiency(&r) < 0, "there is no efficiency of nothing");
+    account_add(a, &in_vain);
     r = account_close(a, &terms, speeds, 3);
-    is_near(r.ideal, 3, 0, "without any unit ideal is time");
-    is_near(r.equal, 3, 0, "so are equal parts");
-    is_near(account_efficiency(&r), 1, 0, "and nothing is lost");
+    is_near(r.part[ACCOUNT_TWICE], 2. / 3, 1e-9,
+            "but for what one has done in vain");
+    is_near(r.part[ACCOUNT_WIRE], 0.5 / 3, 1e-9, "and its way");
+    is_near(r.part[ACCOUNT_WAITING], 3 - 2.5 / 3, 1e-9, "it adds up");
+    r = account_close(a, &terms, nobody, 3);
+    is_near(r.part[ACCOUNT_WAITING], 3, 1e-9, "without a node, too");
     r = account_close(a, &terms, speeds, 0);
-    is_near(account_efficiency(&r), 1, 0, "not even of no time");
+    ok(account_efficiency(&r) < 0, "nor of no time");
     account_destroy(a);
 }
 
@@ -341,6 +359,7 @@ int main(void)
 {
     test_stories();
     test_ideal();
+    test_nothing();
     test_unknown();
     test_lowered();
     test_too_good();

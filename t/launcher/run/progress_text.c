@@ -153,6 +153,15 @@ static void accounts(void)
     r = (struct account_result){.time = 1, .ideal = 1, .equal = 2};
     progress_text_account(text, &r);
     is_str(text, "ideal 1.000 s; equal parts 2.000 s", "without a rest");
+    progress_text_run(text, 3, 1.5, &r);
+    is_str(text, "3 frames in 1.50 s, efficiency 1.000", "the whole run");
+    r = (struct account_result){.time = 1.5};
+    progress_text_run(text, 1, 1.5, &r);
+    is_str(text, "1 frame in 1.50 s", "no efficiency of nothing");
+    progress_text_frames(
+        text, &(struct progress_frames){.n = 1, .first = 1, .sum = r},
+        &(struct tally_now){.left = -1});
+    is_str(text, "frame 2: 1.500 s", "nor of a frame");
     r = (struct account_result){.time = 1e308, .ideal = 1e308, .equal = 1e308};
     for (enum account_part i = 0; i < ACCOUNT_PARTS; i++)
         r.part[i] = 1e308;

@@ -253,7 +253,8 @@ static void no_memory(void)
     }
     fault_at = -1;
     ok(wrong >= 4, "without memory nothing is begun, %ld times", wrong);
-    is_near(run_account_sum(&a, 3).time, 3, 0, "without a frame all is ideal");
+    is_near(run_account_sum(&a, 3).part[ACCOUNT_WAITING], 3, 0,
+            "without a frame all is waiting");
     run_account_clear(&a);
     stop();
 }

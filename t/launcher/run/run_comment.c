@@ -24,6 +24,10 @@ int main(void)
     run_comment_text(line, &s, NULL);
     is_str(line, "evenstep: 1 frame in 4.55 s, efficiency 0.75, unfinished",
            "less is known, and it did not come to its end");
+    s.account.ideal = 0;
+    run_comment_text(line, &s, NULL);
+    is_str(line, "evenstep: 1 frame in 4.55 s, unfinished",
+           "and nothing was done");
     memset(name, 'n', sizeof name);
     name[sizeof name - 1] = '\0';
     run_comment_text(line, &s, name);
