@@ -80,13 +80,14 @@ test_expect_success 'in a script of sbatch: evenstep bcast, and srun --evenstep-
 	on_ctl env PATH="$EVENSTEP_BUILD:$PATH" sbatch -Q -W -N2 --ntasks-per-node=1 -o "$PWD/got" batch.sh; cat got && count same 2
 '
 
+cat >twice.sh <<'END'
+bring="--evenstep-probe=off --evenstep-bcast=text:/tmp/of-{node}/text --evenstep-bcast=folder:/tmp/of-{node}/twice/"
+srun $bring sh -c 'cd /tmp/of-$SLURMD_NODENAME && cat text twice/sub/file && echo own >twice/own && date -r text +%F'
+echo second >text && echo new >folder/sub/new
+srun $bring sh -c 'cd /tmp/of-$SLURMD_NODENAME && cat text twice/sub/file twice/sub/new twice/own'
+END
 test_expect_success 'a second step brings to the same places: a file is replaced, a folder gets what it lacks' '
-	cat >twice.sh <<-\END && rm -rf folder && mkdir -p folder/sub && echo deep >folder/sub/file && echo first >text && touch -d 2001-02-03 text &&
-	bring="--evenstep-probe=off --evenstep-bcast=text:/tmp/of-{node}/text --evenstep-bcast=folder:/tmp/of-{node}/twice/"
-	srun $bring sh -c 'cd /tmp/of-$SLURMD_NODENAME && cat text twice/sub/file && echo own >twice/own && date -r text +%F'
-	echo second >text && echo new >folder/sub/new
-	srun $bring sh -c 'cd /tmp/of-$SLURMD_NODENAME && cat text twice/sub/file twice/sub/new twice/own'
-	END
+	rm -rf folder && mkdir -p folder/sub && echo deep >folder/sub/file && echo first >text && touch -d 2001-02-03 text &&
 	on_ctl salloc -Q -N2 --ntasks-per-node=1 sh twice.sh >got 2>err
 	cat got err && quiet err && printf "%s\n" first deep 2001-02-03 second deep new own >want &&
 	for line in $(sort -u want); do test $(grep -cx -e "$line" got) = $((2 * $(grep -cx -e "$line" want))) || return 1; done

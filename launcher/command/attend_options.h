@@ -25,8 +25,8 @@ struct attend_options {
         char *destination;
         struct libs libs; /* that it needs, once they are found */
     } * input;            /* so many */
-    size_t inputs; /* that are known */
-    size_t asked;  /* that were asked for, known or not */
+    size_t inputs;        /* that are known */
+    size_t asked;         /* that were asked for, known or not */
     int with_libs, required;
 };
 
