@@ -215,7 +215,8 @@ static int find_origin(const struct bcast_home *h,
     const struct tree_top file = {.path = path};
     int why;
 
-    if (!(w->flags & (ORDER_FORCE | ORDER_UPDATE)) || w->flags & ORDER_TREE)
+    if (!(w->flags & (ORDER_FORCE | ORDER_UPDATE)) || w->flags & ORDER_TREE
+        || w->is_whole)
         return 0;
     why = bcast_origin_write(origin, w->tree ? w->tree->found.top : &file,
                              w->tree ? w->tree->found.n : 1, origin_flags(w));

@@ -18,6 +18,12 @@
 
 /* --- one entry ------------------------------------------------------------ */
 
+/* What is made of its twin in the end is read there until then. */
+static uint32_t file_of(const struct tree_copy *t, uint32_t entry)
+{
+    return t->left[entry] == 0 && t->twin[entry] ? t->twin[entry] : entry;
+}
+
 static int open_file(void *arg, uint32_t entry)
 {
     struct tree_copy *t = arg;
@@ -25,7 +31,7 @@ static int open_file(void *arg, uint32_t entry)
     int is_due = t->left[entry] > 0, fd;
     char path[TREE_PATH_MAX];
 
-    if (tree_index_path(&t->index, entry, path) < 0) {
+    if (tree_index_path(&t->index, file_of(t, entry), path) < 0) {
         errno = ENAMETOOLONG;
         return -1;
     }

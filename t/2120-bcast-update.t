@@ -262,6 +262,12 @@ test_expect_success 'what a node has under another name it makes of that' '
 	bcast -r --update --json twins "$dst" >out && sent 0 && is_twin && rm dst/local2/x/*large dst/local2/x/?/large &&
 	bcast -r --update --json twins "$dst" >out && sent 2500000 && is_twin
 '
+for options in --update "--update --verify" "--update --strict"; do
+	test_expect_success "and serves what another node lacks, with $options" '
+		nodes 3 && bcast -r --update twins "$dst" && find dst/local0/x -name large ! -path "*/b/*" -exec rm {} + && find dst/local1/x -name large -exec rm {} + &&
+		with --json twins "$dst" >out && sent 2500000 && is_twin
+	'
+done
 if test "$(id -u)" = 0 && command -v setpriv >/dev/null && setpriv --reuid 1 --regid 1 --clear-groups test -x "$EVENSTEP_BUILD/evenstep" -a -x "$here"; then
 	test_set_prereq USER
 fi

@@ -126,11 +126,14 @@ test_expect_success 'lines taken away are no work any more; others may take thei
 	printf "2:5 a\n7:9 d\n0:1 e\n0:1 f\n" >queue && mended --resume && at_work d e f && want a 2 5 d 7 9 e 0 1 f 0 1 && test_cmp want file &&
 	mended --resume && test ! -e started && test_cmp want file
 '
-test_expect_success 'one taken out of the middle: those behind it have moved' '
-	printf "2:5 a\n0:1 e\n0:1 f\n" >queue && mended --resume && at_work e f && want a 2 5 e 0 1 f 0 1 && test_cmp want file
+test_expect_success 'one taken out of the middle, or put in: what was done of those behind it is not given up' '
+	cp queue whole && for lines in "2:5 a\n0:1 e\n0:1 f\n" "1:2 x\n2:5 a\n7:9 d\n0:1 e\n0:1 f\n"; do
+		printf "$lines" >queue && test_expect_code 2 mended --resume && test ! -e started &&
+		said "evenstep: queue:[12]: lines have moved since the journal has read them: mend each line in its place, and add others at the end" || return 1
+	done && mv whole queue && mended --resume && test ! -e started && want a 2 5 d 7 9 e 0 1 f 0 1 && test_cmp want file
 '
 test_expect_success 'a mended line that is bad, too: exit 2, and what was done still counts' '
-	cp queue good && printf "2:6 a\nbad\n" >queue && test_expect_code 2 mended --resume && said "evenstep: queue:2: \"bad\" is no range: .*" &&
+	cp queue good && printf "2:6 a\nbad\n0:1 e\n0:1 f\n" >queue && test_expect_code 2 mended --resume && said "evenstep: queue:2: \"bad\" is no range: .*" &&
 	cp good queue && mended --resume && test ! -e started && test_cmp want file
 '
 test_expect_success 'several files, one of them mended behind more lines than are read ahead' '

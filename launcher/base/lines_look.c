@@ -10,6 +10,7 @@
 
 #define SAMPLE_BYTES (1u << 20) /* some long reads */
 #define SAMPLE_LINES 32u
+#define COLUMNS      64u /* of a table that are looked at */
 #define FIELD_MAX    64u /* bytes of a number, with its NUL */
 /* So many letters and nothing else are a sequence, though its end is not seen. */
 #define LETTERS 1000u
@@ -209,7 +210,7 @@ static int has_names(const struct sample *s, char between)
     for (size_t k = 1; k < s->whole; k++)
         if (count_fields(&s->line[k], between) != fields)
             return 0;
-    for (size_t i = 0; i < fields; i++) {
+    for (size_t i = 0; i < fields && i < COLUMNS; i++) {
         struct text name = field_of(&s->line[0], between, i);
 
         if (is_number(&name))

@@ -6,32 +6,42 @@
 
 #define ESCAPE_SIZE (PLAIN_TEXT_MOST + 1) /* "\033", with its NUL */
 
-static int is_control(char c)
+/* The bytes of the control character that a text begins with; 0: it is none.  Those of
+ * two are U+0080 to U+009F in UTF-8, of which some terminals obey a few. */
+static size_t control(const char *text)
 {
-    return (unsigned char)c < 0x20 || c == 0x7f;
+    const unsigned char *t = (const unsigned char *)text;
+
+    if (t[0] == 0xc2 && t[1] >= 0x80 && t[1] < 0xa0)
+        return 2;
+    return t[0] < 0x20 || t[0] == 0x7f;
 }
 
 static void escape(char out[ESCAPE_SIZE], char c)
 {
     static const char from[] = "\a\b\t\n\v\f\r", to[] = "abtnvfr";
-    const char *at = strchr(from, c);
+    const char *at = c ? strchr(from, c) : NULL;
 
     if (at)
         (void)snprintf(out, ESCAPE_SIZE, "\\%c", to[at - from]);
     else
-        (void)snprintf(out, ESCAPE_SIZE, "\\%03o", (unsigned)c & 0x7f);
+        (void)snprintf(out, ESCAPE_SIZE, "\\%03o", (unsigned)(unsigned char)c);
 }
 
 /* -1 if it does not fit. */
 static int escape_all(char *out, size_t size, const char *text)
 {
-    size_t len = 0;
+    size_t len = 0, due = 0; /* bytes of a control character */
 
     for (; *text && len < size; text++) {
         char word[ESCAPE_SIZE] = {*text};
 
-        if (is_control(*text))
+        if (due == 0)
+            due = control(text);
+        if (due > 0) {
             escape(word, *text);
+            due--;
+        }
         len += (size_t)snprintf(out + len, size - len, "%s", word);
     }
     out[len < size ? len : 0] = '\0';
@@ -44,6 +54,6 @@ void plain_text(char *out, size_t size, const char *text)
         return;
     (void)snprintf(out, size, "%s", text);
     for (char *p = out; *p; p++)
-        if (is_control(*p))
-            *p = '?';
+        for (size_t n = control(p); n > 0; n--)
+            p[n - 1] = '?';
 }

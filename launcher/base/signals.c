@@ -81,11 +81,12 @@ static void on_signal(int number)
 static void on_bell(evutil_socket_t fd, short what, void *arg)
 {
     struct signals *s = arg;
-    unsigned untold = atomic_exchange(&at.untold, 0);
     eventfd_t rings;
+    unsigned untold;
 
     (void)what;
-    (void)eventfd_read(fd, &rings);
+    (void)eventfd_read(fd, &rings); /* first: what comes then rings again */
+    untold = atomic_exchange(&at.untold, 0);
     for (size_t i = 0; i < SIGNALS; i++)
         if (untold & 1u << i)
             s->fn(s->arg, numbers[i]);

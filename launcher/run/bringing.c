@@ -5,7 +5,6 @@
 #include <event2/event.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* --- one after the other -------------------------------------------------- */
 
@@ -20,10 +19,8 @@ static void on_ended(void *arg)
  * file. */
 static void wish_compared(struct bringing *b)
 {
-    struct stat st;
-
     b->tree.parts = TREE_DIGESTS;
-    b->tree.single = stat(b->source, &st) < 0 || !S_ISDIR(st.st_mode);
+    b->tree.single = !broadcast_is_folder(b->source);
     b->wish.flags &= ~(uint32_t)ORDER_SINGLE;
     b->wish.flags |= b->tree.single ? ORDER_SINGLE : 0u;
 }
@@ -32,6 +29,7 @@ static int start_one(struct bringing *b)
 {
     struct bring_file *f = &b->list->file[b->at];
     int compared = (b->wish.flags & (ORDER_UPDATE | ORDER_CACHE)) != 0;
+    int is_tree = compared || broadcast_is_folder(f->source);
 
     b->source = f->source;
     b->wish.source = f->source;
@@ -40,7 +38,7 @@ static int start_one(struct bringing *b)
     if (compared)
         wish_compared(b);
     return broadcast_start_program(&b->broadcast, b->base, b->session, &b->wish,
-                                   compared ? &b->tree : NULL, &f->libs,
+                                   is_tree ? &b->tree : NULL, &f->libs,
                                    on_ended, b, b->err);
 }
 

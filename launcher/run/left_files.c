@@ -87,10 +87,41 @@ static int is_lost(void *arg, const struct kept *k, struct es_error *err)
     return rc;
 }
 
+/* Of several pieces none has any: it is the folder that is another one. */
+static int check_folder(struct look *l, struct es_error *err)
+{
+    size_t n, pieces = 0;
+    const struct kept *k = journal_counting(l->journal, &n);
+    char name[FILE_NAME_MAX];
+
+    for (size_t i = 0; i < n; i++) {
+        const struct frame *frame = journal_frame(l->journal, &k[i]);
+
+        if (k[i].failed)
+            continue;
+        pieces++;
+        for (uint32_t f = 0; f < l->files->n_returned; f++)
+            if (piece_files_name(l->files, f, &k[i], frame, name, err) < 0)
+                return -1;
+            else if (access(name, F_OK) == 0)
+                return 0;
+    }
+    return pieces < 2
+               ? 0
+               : es_fail(err, ES_USAGE,
+                         "resume in the folder of before, or begin anew "
+                         "without --resume",
+                         "--return: of the files that a run before has made, "
+                         "as %.400s, none is here",
+                         name);
+}
+
 static int find_returned(struct look *l, struct es_error *err)
 {
     if (l->files->n_returned == 0)
         return 0;
+    if (check_folder(l, err) < 0)
+        return -1;
     if (journal_drop(l->journal, is_lost, l, err) < 0)
         return -1;
     if (l->missing == 1)
@@ -235,7 +266,7 @@ static int is_stale(const struct look *l, const struct left *f)
     return rc;
 }
 
-static int remove_all(struct look *l, struct es_error *err)
+static void remove_all(const struct look *l)
 {
     size_t removed = 0, others = 0;
     const char *first = NULL;
@@ -246,12 +277,7 @@ static int remove_all(struct look *l, struct es_error *err)
 
         if (access(f->name, F_OK) < 0)
             continue;
-        if (is_stale(l, f)) {
-            if (unlink(f->name) < 0)
-                return es_fail(err, ES_WORK, es_mend_file(errno),
-                               "%.400s, of a piece that does not count any "
-                               "more: %s",
-                               f->name, strerror(errno));
+        if (is_stale(l, f) && unlink(f->name) == 0) {
             removed++;
         } else if (is_last && !f->needed) {
             first = first ? first : f->name;
@@ -262,10 +288,10 @@ static int remove_all(struct look *l, struct es_error *err)
         notice("%zu file%s of pieces that do not count any more: removed",
                removed, removed == 1 ? "" : "s");
     if (others > 0)
-        notice("%s: a piece that does not count any more has made it, and it "
-               "was changed since: it stays (%zu such)",
-               first, others);
-    return 0;
+        notice(
+            "%s: a piece that does not count any more has made it, but may not "
+            "have been the last: it stays (%zu such)",
+            first, others);
 }
 
 int left_files_settle(const struct piece_files *f,
@@ -280,7 +306,7 @@ int left_files_settle(const struct piece_files *f,
     if (rc == 0)
         rc = collect(&l, err);
     if (rc == 0)
-        rc = remove_all(&l, err);
+        remove_all(&l);
     for (size_t i = 0; i < l.n; i++)
         free(l.left[i].name);
     free(l.left);

@@ -8,6 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
+
+#define CLOCK_S 2 /* that a file's time may be off */
 
 static const char by_stdout[] = "stdout", by_return[] = "return";
 
@@ -187,7 +190,17 @@ static int cannot_show(const struct piece *p, struct es_error *err)
                    strerror(errno));
 }
 
-/* By which a run that resumes knows them again.  What cannot be marked is not. */
+/* Has the command written it?  Clocks of file systems go by whole seconds. */
+static int is_of_piece(const struct piece *p, const char *name)
+{
+    time_t begun = time(NULL) - (time_t)p->part.seconds;
+    struct stat st;
+
+    return stat(name, &st) == 0 && st.st_mtime >= begun - CLOCK_S;
+}
+
+/* By which a run that resumes knows them again.  What cannot be marked is not, nor what
+ * was there before. */
 static int mark_here(const struct piece_files *f,
                      struct piece *p,
                      struct es_error *err)
@@ -198,7 +211,7 @@ static int mark_here(const struct piece_files *f,
     for (uint32_t i = 0; i < f->n_returned; i++)
         if (file_name_fill(name, f->returned[i], by_return, &run, "", err) < 0)
             return -1;
-        else if (returned_mark(&p->back, name) < 0)
+        else if (!is_of_piece(p, name) || returned_mark(&p->back, name) < 0)
             return 0;
     return 0;
 }

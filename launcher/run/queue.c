@@ -34,6 +34,8 @@ struct source {
     size_t known;  /* frames that the journal has */
     size_t cursor; /* where to look for the next of them */
     size_t mended; /* that are others now, or gone */
+    struct frame
+        was; /* the last one, if it is another one now; else of no units */
     char text[4096];
     size_t len;
     struct event *event; /* readable, or time to look again */
@@ -202,6 +204,30 @@ static const struct queued *next_known(struct queue *q, struct source *s)
     return s->cursor < n ? &all[s->cursor++] : NULL;
 }
 
+static int is_frame_of(const struct queue *q,
+                       const struct source *s,
+                       const struct queued *known,
+                       const struct frame *f)
+{
+    return &q->source[known->source] == s && !known->is_gone
+           && is_same(&known->frame, f);
+}
+
+/* Is it the line behind, or the one before where that is another one now, too?  Then
+ * one was taken out, or put in, and what was done of all behind it would be lost. */
+static int has_moved(const struct queue *q,
+                     const struct source *s,
+                     const struct queued *known,
+                     const struct frame *f)
+{
+    size_t n, i;
+    const struct queued *all = journal_queued(q->journal, &n);
+
+    i = (size_t)(known - all);
+    return (i + 1 < n && is_frame_of(q, s, &all[i + 1], f))
+           || (s->was.end > 0 && is_same(&s->was, f));
+}
+
 /* A line that a run before has read, or another one in its place. */
 static int look_back(struct queue *q,
                      struct source *s,
@@ -209,13 +235,22 @@ static int look_back(struct queue *q,
                      const struct frame *f,
                      struct es_error *err)
 {
-    if (!known->is_gone && is_same(&known->frame, f))
+    if (!known->is_gone && is_same(&known->frame, f)) {
+        s->was.end = 0;
         return 0;
+    }
     if (!s->is_regular || !known->is_of_file)
         return es_fail(err, ES_USAGE, "give the file of before",
                        "%s:%zu: is not what the journal has read there",
                        s->path, s->line);
+    if (has_moved(q, s, known, f))
+        return es_fail(
+            err, ES_USAGE,
+            "mend each line in its place, and add others at the end",
+            "%s:%zu: lines have moved since the journal has read them", s->path,
+            s->line);
     s->mended += !known->is_gone;
+    s->was = known->frame;
     return journal_mend(q->journal, known->frame.number, f, err);
 }
 

@@ -499,6 +499,7 @@ int run_options_settle(struct run_options *o,
         return -1;
     if (o->dry_run) { /* keeps nothing and writes no files */
         o->gather = o->report = o->joblog = o->journal = o->output = NULL;
+        o->n_returned = 0;
         o->resume = o->resume_failed = 0;
     }
     return 0;

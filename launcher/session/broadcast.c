@@ -396,6 +396,7 @@ static int start_libs(struct broadcast *b, struct es_error *err)
 
     b->wish.flags &= ~(uint32_t)ORDER_SINGLE;
     b->wish.destination = b->libs->destination;
+    b->wish.is_whole = 1; /* the loader may have found them there */
     return start_part(b, &all, err);
 }
 

@@ -21,6 +21,7 @@ static int begin(struct tree_copy **t, struct tree_copy_setup setup)
 
     snprintf(source, sizeof source, "%s", tree_path("from"));
     setup.destination = to;
+    tree_source_init(&s, NULL);
     if (tree_source_open(&s, &wish, &err) < 0)
         bail("%s", err.what);
     index = malloc(s.index.len);

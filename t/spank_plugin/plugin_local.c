@@ -132,8 +132,8 @@ static void test_words(void)
     is_int(run(), 0, "a step with all options");
     is_str(
         content(words),
-        "attend --job 7 --step 2 --profile io --probe fresh --bcast a:/b "
-        "--bcast c:/d --libs --power pair --meter mpi --report=a b --command ./app --required 1",
+        "attend --job 7 --step 2 --bcast a:/b --bcast c:/d --profile io "
+        "--probe fresh --libs --power pair --meter mpi --report=a b --command ./app --required 1",
         "the front end has them all");
     is_str(getenv(PROMISE), "required:7.2", "the promise says required");
 }

@@ -13,6 +13,9 @@ static const struct {
     {"Stra\303\237e \xff", "Stra\303\237e \xff",
      "so do UTF-8, and what is none"},
     {"a\\n", "a\\n", "and a backslash"},
+    {"\302\233"
+     "2J\302\240",
+     "\\302\\2332J\302\240", "those of two bytes"},
     {"\a\b\t\n\v\f\r", "\\a\\b\\t\\n\\v\\f\\r", "those that have a letter"},
     {"\001\033[2J\037\177", "\\001\\033[2J\\037\\177", "those that have none"},
 };

@@ -292,7 +292,8 @@ static void test_ahead(void)
            "not by cost");
     is_int((intmax_t)ahead_of("--queue - --policy canon -- true"), 0,
            "nor by another policy");
-    is_int((intmax_t)ahead_of("--queue - --dry-run -- true"), 0, "a dry run");
+    is_int((intmax_t)ahead_of("--queue - --dry-run -- true"), 2,
+           "a dry run is as the run");
 }
 
 /* Help names every option, policy and parameter. */
