@@ -204,15 +204,6 @@ static const struct queued *next_known(struct queue *q, struct source *s)
     return s->cursor < n ? &all[s->cursor++] : NULL;
 }
 
-static int is_frame_of(const struct queue *q,
-                       const struct source *s,
-                       const struct queued *known,
-                       const struct frame *f)
-{
-    return &q->source[known->source] == s && !known->is_gone
-           && is_same(&known->frame, f);
-}
-
 /* Is it the line behind, or the one before where that is another one now, too?  Then
  * one was taken out, or put in, and what was done of all behind it would be lost. */
 static int has_moved(const struct queue *q,
@@ -220,12 +211,13 @@ static int has_moved(const struct queue *q,
                      const struct queued *known,
                      const struct frame *f)
 {
-    size_t n, i;
-    const struct queued *all = journal_queued(q->journal, &n);
+    size_t n;
+    const struct queued *all = journal_queued(q->journal, &n),
+                        *next = known + 1;
+    int is_next = next < all + n && &q->source[next->source] == s
+                  && !next->is_gone && is_same(&next->frame, f);
 
-    i = (size_t)(known - all);
-    return (i + 1 < n && is_frame_of(q, s, &all[i + 1], f))
-           || (s->was.end > 0 && is_same(&s->was, f));
+    return is_next || (s->was.end > 0 && is_same(&s->was, f));
 }
 
 /* A line that a run before has read, or another one in its place. */
