@@ -126,6 +126,10 @@ test_expect_success 'lines taken away are no work any more; others may take thei
 	printf "2:5 a\n7:9 d\n0:1 e\n0:1 f\n" >queue && mended --resume && at_work d e f && want a 2 5 d 7 9 e 0 1 f 0 1 && test_cmp want file &&
 	mended --resume && test ! -e started && test_cmp want file
 '
+test_expect_success 'one that was taken away may come back behind another one' '
+	cp journal kept && cp queue whole && printf "2:5 a\n" >queue && mended --resume && printf "2:5 a\n1:3 y\n7:9 d\n" >queue && mended --resume && at_work d y &&
+	want a 2 5 y 1 3 d 7 9 && test_cmp want file && mv kept journal && mv whole queue
+'
 test_expect_success 'one taken out of the middle, or put in: what was done of those behind it is not given up' '
 	cp queue whole && for lines in "2:5 a\n0:1 e\n0:1 f\n" "1:2 x\n2:5 a\n7:9 d\n0:1 e\n0:1 f\n"; do
 		printf "$lines" >queue && test_expect_code 2 mended --resume && test ! -e started &&

@@ -30,12 +30,11 @@ struct source {
     int is_regular; /* its lines can be mended */
     int readable;   /* a read would not block */
     int ended;
-    size_t line;   /* number of the last one, from 1 */
-    size_t known;  /* frames that the journal has */
-    size_t cursor; /* where to look for the next of them */
-    size_t mended; /* that are others now, or gone */
-    struct frame
-        was; /* the last one, if it is another one now; else of no units */
+    size_t line;      /* number of the last one, from 1 */
+    size_t known;     /* frames that the journal has */
+    size_t cursor;    /* where to look for the next of them */
+    size_t mended;    /* that are others now, or gone */
+    struct frame was; /* the last one, if it is mended; else of no units */
     char text[4096];
     size_t len;
     struct event *event; /* readable, or time to look again */
@@ -243,6 +242,8 @@ static int look_back(struct queue *q,
             s->line);
     s->mended += !known->is_gone;
     s->was = known->frame;
+    if (known->is_gone)
+        s->was.end = 0; /* nothing of it is left to be lost */
     return journal_mend(q->journal, known->frame.number, f, err);
 }
 
