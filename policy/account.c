@@ -21,7 +21,8 @@ struct node {
 struct account {
     size_t nodes;
     struct node *node;
-    double *zero;  /* when each is free at best */
+    double *lag;   /* that its starts wait longer than others' */
+    double *free;  /* that, lowered as the costs are: when it is, at best */
     double *equal; /* parts of the work */
     int is_split;
 };
@@ -34,9 +35,10 @@ struct account *account_create(size_t nodes)
         return NULL;
     a->nodes = nodes;
     a->node = calloc(nodes, sizeof *a->node);
-    a->zero = calloc(nodes, sizeof *a->zero);
+    a->lag = calloc(nodes, sizeof *a->lag);
+    a->free = calloc(nodes, sizeof *a->free);
     a->equal = calloc(nodes, sizeof *a->equal);
-    if (a->node && a->zero && a->equal)
+    if (a->node && a->lag && a->free && a->equal)
         return a;
     account_destroy(a);
     return NULL;
@@ -47,7 +49,8 @@ void account_destroy(struct account *a)
     if (!a)
         return;
     free(a->node);
-    free(a->zero);
+    free(a->lag);
+    free(a->free);
     free(a->equal);
     free(a);
 }
@@ -61,6 +64,11 @@ void account_split(struct account *a, const double part[])
 {
     memcpy(a->equal, part, a->nodes * sizeof *part);
     a->is_split = 1;
+}
+
+void account_lag(struct account *a, const double lag[])
+{
+    memcpy(a->lag, lag, a->nodes * sizeof *lag);
 }
 
 static void cover(struct cover *c, double from, double to)
@@ -91,6 +99,18 @@ void account_add(struct account *a, const struct account_piece *p)
 
 /* --- closing it ----------------------------------------------------------- */
 
+/* What a node's costs are: its starts wait by its lag longer, which is in its terms
+ * here. */
+static struct cost_terms terms_of(const struct account *a,
+                                  const struct cost_terms *terms,
+                                  size_t node)
+{
+    struct cost_terms t = *terms;
+
+    t.wait += a->free[node];
+    return t;
+}
+
 static double start_of(const struct cost_terms *t, double speed)
 {
     return t->wait + t->burn / speed;
@@ -103,20 +123,25 @@ static double predicted(const struct node *n,
     return n->commands * start_of(t, speed) + t->each * n->units / speed;
 }
 
-/* The costs, lowered to what the commands have taken, if that is less. */
-static struct cost_terms lowered(const struct account *a,
+/* The costs, lowered to what the commands have taken, if that is less; lags, too. */
+static struct cost_terms lowered(struct account *a,
                                  const struct cost_terms *terms,
                                  const double speed[])
 {
     double ran = 0, should = 0, factor;
 
+    memcpy(a->free, a->lag, a->nodes * sizeof *a->free);
     for (size_t i = 0; i < a->nodes; i++) {
+        struct cost_terms t = terms_of(a, terms, i);
+
         if (!(speed[i] > 0))
             continue;
         ran += speed[i] * a->node[i].ran;
-        should += speed[i] * predicted(&a->node[i], terms, speed[i]);
+        should += speed[i] * predicted(&a->node[i], &t, speed[i]);
     }
     factor = ran > 0 && ran < should ? ran / should : 1;
+    for (size_t i = 0; i < a->nodes; i++)
+        a->free[i] *= factor;
     return (struct cost_terms){.wait = factor * terms->wait,
                                .burn = factor * terms->burn,
                                .each = factor * terms->each};
@@ -179,26 +204,40 @@ static double equal_parts(const struct account *a,
         double work = units * (a->is_split ? a->equal[i] : 1 / n);
 
         if (speed[i] > 0)
-            most = fmax(most, t->wait + (t->burn + t->each * work) / speed[i]);
+            most = fmax(most, a->free[i] + t->wait
+                                  + (t->burn + t->each * work) / speed[i]);
     }
     return most;
 }
 
 /* Those that ideal does without have no weight. */
+static double weight_of(const struct account_result *r,
+                        const struct cost_terms *t,
+                        double speed)
+{
+    return speed > 0 && start_of(t, speed) < r->ideal ? speed : 0;
+}
+
 static void add_nodes(struct account_result *r,
                       const struct account *a,
-                      const struct cost_terms *t,
+                      const struct cost_terms *terms,
                       const double speed[])
 {
-    double speeds = 0;
+    double weights = 0;
 
-    for (size_t i = 0; i < a->nodes; i++)
-        if (speed[i] > 0 && start_of(t, speed[i]) < r->ideal)
-            speeds += speed[i];
-    for (size_t i = 0; i < a->nodes; i++)
-        if (speed[i] > 0 && start_of(t, speed[i]) < r->ideal)
-            add_node(r->part, &a->node[i], t, speed[i], speed[i] / speeds,
+    for (size_t i = 0; i < a->nodes; i++) {
+        struct cost_terms t = terms_of(a, terms, i);
+
+        weights += weight_of(r, &t, speed[i]);
+    }
+    for (size_t i = 0; i < a->nodes; i++) {
+        struct cost_terms t = terms_of(a, terms, i);
+        double weight = weight_of(r, &t, speed[i]);
+
+        if (weight > 0)
+            add_node(r->part, &a->node[i], &t, speed[i], weight / weights,
                      r->time);
+    }
 }
 
 /* Nothing is done: what the nodes did all the same was in vain, and all else is
@@ -223,7 +262,7 @@ static struct account_result close_nothing(const struct account *a,
     return r;
 }
 
-struct account_result account_close(const struct account *a,
+struct account_result account_close(struct account *a,
                                     const struct cost_terms *terms,
                                     const double speed[],
                                     double time)
@@ -238,7 +277,7 @@ struct account_result account_close(const struct account *a,
         return close_nothing(a, speed, time);
     if (!(t.each > 0))
         return r;
-    r.ideal = fmin(level_find(a->zero, speed, a->nodes, &t, units), time);
+    r.ideal = fmin(level_find(a->free, speed, a->nodes, &t, units), time);
     r.equal = equal_parts(a, &t, speed, units);
     add_nodes(&r, a, &t, speed);
     settle(&r);

@@ -74,12 +74,15 @@ void account_add(struct account *a, const struct account_piece *p);
 /* What part of the work each node has, if all that take part have the same
  * number of units: n values, which are copied; until this is said, the same. */
 void account_split(struct account *a, const double part[]);
+/* Seconds that starts wait longer on a node than terms->wait (cost_lag()): n values,
+ * which are copied; until this is said, 0. */
+void account_lag(struct account *a, const double lag[]);
 /*
  * How it stands, at `time` on the pieces' clock.  speed: one a node, as
  * cost_speed() has it; 0: it took no part.  Without any unit ideal and equal are 0;
  * of costs that are not known, ideal is time.  O(nodes).
  */
-struct account_result account_close(const struct account *a,
+struct account_result account_close(struct account *a,
                                     const struct cost_terms *terms,
                                     const double speed[],
                                     double time);

@@ -70,7 +70,8 @@ int balance_setup_holds(const struct balance_setup *setup)
         || !is_length(setup->threshold.value))
         return 0;
     for (size_t i = 0; i < setup->n; i++)
-        if (!is_length(setup->speed[i]) || setup->speed[i] <= 0)
+        if (!is_length(setup->speed[i]) || setup->speed[i] <= 0
+            || (setup->lag && !is_length(setup->lag[i])))
             return 0;
     for (size_t i = 0; i < setup->shapes * setup->shape_frames; i++)
         if (!is_length(setup->shape[i]) || setup->shape[i] <= 0)
@@ -243,6 +244,11 @@ static double work_before(const struct balance_setup *setup,
     return sum / all * (double)setup->units;
 }
 
+double balance_wait(const struct balance_setup *setup, size_t node)
+{
+    return setup->wait + (setup->lag ? setup->lag[node] : 0);
+}
+
 double balance_work(const struct balance_setup *setup,
                     uint64_t frame,
                     struct slice units)
@@ -263,7 +269,7 @@ static void begin(struct balance *s, size_t node, double at)
         w->finish = h->back;
     else
         w->finish =
-            at + s->setup.wait + s->burn / w->speed
+            at + balance_wait(&s->setup, node) + s->burn / w->speed
             + h->work / w->speed
                   * (noise > 0 ? exp(noise * random_normal(&s->rng)) : 1);
     restore(s, node);

@@ -60,6 +60,7 @@ struct balance_setup {
     int32_t processors; /* of every node, for the policies; 0: not known */
     double noise;       /* standard deviation, relative, >= 0 */
     double wait;        /* seconds to start a piece, at any node, >= 0 */
+    const double *lag;  /* n, longer than that, each >= 0; NULL: at none */
     double burn;        /* likewise, at the fastest node, longer at others */
     double delay; /* seconds from a result to the next piece's arrival, >= 0 */
     /* What units cost over the range, relative to the first frame's mean one: of
@@ -112,6 +113,8 @@ int balance_start_policy(const struct balance_setup *setup,
                          struct metric metric[],
                          void *policy,
                          double load[]);
+/* Seconds that a piece's start waits at a node. */
+double balance_wait(const struct balance_setup *setup, size_t node);
 /* The units that a piece's start works as long as, at any node. */
 double balance_burn(const struct balance_setup *setup);
 /* The work of units of a frame, of which the first frame's mean unit has 1. */

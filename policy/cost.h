@@ -2,10 +2,10 @@
 /*
  * cost.h - what a piece costs, learned from those that have come back:
  *
- *   seconds = wait + (burn + each * work) / speed
+ *   seconds = wait + lag + (burn + each * work) / speed
  *
- * wait is what a command's start sleeps and reads, the same on every node; burn
- * is the start's own work and each a unit's, both slower on a slow node.  The
+ * wait is what a command's start sleeps and reads, the same on every node but for
+ * those that lag (cost_lag.c), as their pieces show beyond doubt; burn is the start's own work and each a unit's, both slower on a slow node.  The
  * speeds are relative, with a mean of 1; so burn and each are seconds at a
  * middling node.  The work of a piece is its units by the density of the frame
  * where it lies (density.h), of which the mean unit has 1.
@@ -81,6 +81,8 @@ void cost_destroy(struct cost *c); /* NULL is allowed */
 void cost_expect_speeds(struct cost *c, const double speed[]);
 /* ... and the terms and the noise (relative) of the command's runs before. */
 void cost_expect(struct cost *c, const struct cost_terms *terms, double noise);
+/* ... and what starts waited longer on nodes, one value each ... */
+void cost_expect_lags(struct cost *c, const double lag[]);
 /* ... and their profile, which counts if the first frame of this run begins with the
  * same unit and has as many. */
 void cost_expect_profile(struct cost *c, const struct cost_profile *profile);
@@ -134,6 +136,8 @@ double cost_spread_unseen(const struct cost *c, size_t node);
 /* The part of a frame's work that each node has, if those with a speed > 0 have
  * the same number of units, one behind the other; n values each. */
 void cost_split(const struct cost *c, const double speed[], double part[]);
+/* Seconds that a start waits longer on a node than on the others; below 0: less. */
+double cost_lag(const struct cost *c, size_t node);
 /* A start on a node, as long as it may well be. */
 double cost_start_most(const struct cost *c, size_t node);
 /* What a piece would take. */

@@ -10,8 +10,6 @@
 
 /* A node that gives less of a CPU waits for something else. */
 #define RATE_LEAST 0.03
-/* How far ln(rate) may be from what the told speed says, at least. */
-#define ALIKE 0.2
 /* How far wait may be from 0, against the shortest piece. */
 #define WAIT_LOOSE 0.25
 /* Nobody knows it better; seconds. */
@@ -26,10 +24,9 @@
 #define NOISE_WEIGHT 4
 #define NOISE_LEAST  0.01
 
-/* What the nodes have in common: 1 / rate is about slowness / told. */
+/* What the nodes have in common; its slowness is 0 if it is not known yet. */
 struct common {
     struct cost_cpu is;
-    double slowness; /* 0: not known yet */
     double shortest; /* piece; seconds */
 };
 
@@ -125,9 +122,10 @@ static struct sums sum_up(const struct cost_cpu *k, const struct cost_node *n)
 /* How firmly 1 / rate is held at slowness / told: 1 / its variance. */
 static double hold_of(const struct common *c, const struct cost_node *n)
 {
-    double deviation = fmax(n->told_loose, ALIKE) * c->slowness / n->told;
+    double deviation =
+        fmax(n->told_loose, COST_CPU_ALIKE) * c->is.slowness / n->told;
 
-    return c->slowness > 0 ? 1 / (deviation * deviation) : 0;
+    return c->is.slowness > 0 ? 1 / (deviation * deviation) : 0;
 }
 
 /*
@@ -159,16 +157,17 @@ static int fit_common(struct common *c,
         return 0;
     c->is.wait = fmin(fmax((y0 * m11 - y1 * m01) / det, 0), c->shortest);
     c->is.wait_off = sqrt(m11 / det);
-    c->slowness = (y1 - m01 * c->is.wait) / m11;
-    return c->slowness > 0;
+    c->is.slowness = (y1 - m01 * c->is.wait) / m11;
+    return c->is.slowness > 0;
 }
 
 static void fit_rate(const struct common *c, struct cost_node *n)
 {
     struct sums s = sum_up(&c->is, n);
     double hold = hold_of(c, n);
-    double slowness = (s.wut - s.wu * c->is.wait + hold * c->slowness / n->told)
-                      / (s.wuu + hold);
+    double slowness =
+        (s.wut - s.wu * c->is.wait + hold * c->is.slowness / n->told)
+        / (s.wuu + hold);
 
     n->rate = s.wuu > 0 && slowness > 0 ? 1 / slowness : 0;
     n->rate_off = n->rate > 0 ? n->rate / sqrt(s.wuu) : 0;
@@ -195,7 +194,7 @@ static int start(struct common *c,
     }
     if (n == 0)
         return 0;
-    c->slowness = sum / (double)n;
+    c->is.slowness = sum / (double)n;
     return 1;
 }
 

@@ -4,15 +4,16 @@
  *
  *   seconds = wait + cpu / rate
  *
- * wait is what a command's start sleeps and reads, the same on every node; rate
- * is what a node gives a command of its CPUs: below 1 where others share them,
- * above 1 where the command has threads.  Neither depends on what units cost.
+ * wait is what a command's start sleeps and reads, the same on every node (a node's
+ * lag is taken off before); rate is what a node gives a command of its CPUs: below 1
+ * where others share them, above 1 where the command has threads.  Neither depends on
+ * what units cost.
  * So a few pieces tell both, where wall time alone leaves open whether a piece
  * was slow by its start or by dear units.
  *
  * Weighted least squares, by turns with Huber's weights and the noise.  Rates
  * go with the speeds that were told, times one factor for all, within 20 %
- * (ALIKE).  wait is at most the shortest piece, and less rather than more: a
+ * (COST_CPU_ALIKE).  wait is at most the shortest piece, and less rather than more: a
  * command that never computes would be all wait otherwise.
  *
  * Pure, no allocation.
@@ -22,9 +23,13 @@
 
 #include "policy/cost_node.h"
 
+/* How far ln(rate) may be from what the told speed says, at least. */
+#define COST_CPU_ALIKE 0.2
+
 struct cost_cpu {
     double wait;     /* seconds */
     double wait_off; /* its standard deviation; 0: no piece has told */
+    double slowness; /* 1 / rate is about slowness / told */
     double noise;    /* of a piece's seconds but for its wait, relative */
 };
 

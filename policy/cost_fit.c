@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "policy/cost_fit.h"
+#include "policy/huber.h"
 
 #include <float.h>
 #include <math.h>
@@ -7,9 +8,6 @@
 
 #define SPEED   COST_TERMS /* the column of the speeds */
 #define COLUMNS (COST_TERMS + 1)
-
-/* Huber's constant: errors up to so many deviations count by their square. */
-#define HUBER 1.5
 
 /* What a group's nodes (slots of a node) differ by, as ln(speed). */
 #define OWN_LOOSE 0.05
@@ -48,16 +46,6 @@ double cost_error(const struct cost_problem *p,
     double scale = clamp(predicted, k->seconds / 2, 2 * k->seconds);
 
     return (k->seconds - predicted) / (scale * p->noise);
-}
-
-static double huber_weight(double z)
-{
-    return fabs(z) > HUBER ? HUBER / fabs(z) : 1;
-}
-
-static double huber_loss(double z)
-{
-    return fabs(z) > HUBER ? HUBER * (2 * fabs(z) - HUBER) : z * z;
 }
 
 /* --- the normal equations ------------------------------------------------- */

@@ -34,6 +34,8 @@
 
 /* Terms and density in turn, each by the other. */
 #define TURNS 3
+/* Lags and all else in turn. */
+#define LAG_ROUNDS 4
 /* A piece that is off by more deviations counts for less of the density. */
 #define OFF_MOST 3
 
@@ -62,6 +64,7 @@ static void drop_old(struct cost *c, struct cost_node *n)
     n->is_trusted = n->is_doubted = 0;
     n->believed = n->told;
     n->loose = n->told_loose;
+    n->lag = n->lag_told;
 }
 
 /* Age is in pieces of a node, its own or what is one for each of all. */
@@ -518,6 +521,9 @@ void cost_fit(struct cost *c)
         fit_all(c, 1);
     else if (cost_nodes_changed(c))
         fit_all(c, 0);
+    else
+        for (int i = 0; i < LAG_ROUNDS && cost_lags_moved(c); i++)
+            fit_all(c, 0);
     fit_noise(c);
     cost_set_mean(c);
     if (c->added < FIT_PIECES * c->problem.nodes)

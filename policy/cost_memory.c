@@ -80,10 +80,11 @@ static int allocate(struct cost *c, const size_t group[])
     c->first = calloc(n + 1, sizeof *c->first);
     c->group = calloc(n, sizeof *c->group);
     c->scratch = calloc(c->room, sizeof *c->scratch);
+    c->lag = calloc(n, sizeof *c->lag);
     c->speed = calloc(n, sizeof *c->speed);
     c->density = density_create();
     if (!p->node || !c->order || !c->first || !c->group || !c->scratch
-        || !c->speed || !c->density)
+        || !c->lag || !c->speed || !c->density)
         return -1;
     if (guess_init(&c->now, n) < 0 || guess_init(&c->trial, n) < 0
         || guess_init(&c->best, n) < 0 || guess_init(&c->before, n) < 0)
@@ -122,6 +123,7 @@ void cost_destroy(struct cost *c)
     free(c->first);
     free(c->group);
     free(c->scratch);
+    free(c->lag);
     free(c->speed);
     density_destroy(c->density);
     free(c);
@@ -265,6 +267,13 @@ void cost_expect_scaling(struct cost *c, const struct cost_scaling *scaling)
     take_given(c);
 }
 
+void cost_expect_lags(struct cost *c, const double lag[])
+{
+    for (size_t i = 0; i < c->problem.nodes && !c->is_fitted; i++)
+        if (isfinite(lag[i]))
+            c->problem.node[i].lag = c->problem.node[i].lag_told = lag[i];
+}
+
 void cost_expect(struct cost *c, const struct cost_terms *terms, double noise)
 {
     double *term = c->now.term;
@@ -382,10 +391,20 @@ static int is_part(const struct cost_part *p)
            && p->end <= 1;
 }
 
+static double alone(const struct cost *c,
+                    size_t node,
+                    const struct cost_piece *p)
+{
+    return cost_cpu_alone(&c->problem.cpu, &c->problem.node[node], p);
+}
+
 double cost_alone(const struct cost *c, size_t node, const struct cost_run *run)
 {
-    return cost_cpu_alone(&c->problem.cpu, &c->problem.node[node],
-                          &(struct cost_piece){.run = *run});
+    const struct cost_node *n = &c->problem.node[node];
+    struct cost_piece p = {.ran = run->seconds, .run = *run};
+
+    p.run.seconds = cost_without_lag(n, p.ran);
+    return alone(c, node, &p) + p.ran - p.run.seconds;
 }
 
 void cost_add(struct cost *c,
@@ -394,14 +413,16 @@ void cost_add(struct cost *c,
               const struct cost_run *run)
 {
     struct cost_node *n = &c->problem.node[node];
-    struct cost_piece p = {.part = *part, .run = *run, .weight = 1};
+    struct cost_piece p = {
+        .part = *part, .ran = run->seconds, .run = *run, .weight = 1};
 
     if (!is_part(part) || !is_positive(run->seconds))
         return;
     if (n->n == COST_PIECES)
         cost_drop(n, one_to_drop(n), 1);
     p.run.cpu = is_positive(run->cpu) ? run->cpu : 0;
-    p.seconds = cost_alone(c, node, &p.run);
+    p.run.seconds = cost_without_lag(n, p.ran);
+    p.seconds = alone(c, node, &p);
     p.work = cost_work(c, part);
     p.expected = c->is_known ? cost_predict_now(c, node, p.work) : 0;
     p.own = n->added++;
@@ -487,9 +508,14 @@ double cost_spread_unseen(const struct cost *c, size_t node)
                : cost_spread(c, node);
 }
 
+double cost_lag(const struct cost *c, size_t node)
+{
+    return fmax(c->problem.node[node].lag, -c->now.term[COST_WAIT]);
+}
+
 double cost_seconds(const struct cost *c, size_t node, double units)
 {
-    return cost_predict(c->now.term, c->speed[node], units);
+    return cost_lag(c, node) + cost_predict(c->now.term, c->speed[node], units);
 }
 
 double cost_start_most(const struct cost *c, size_t node)
@@ -500,7 +526,7 @@ double cost_start_most(const struct cost *c, size_t node)
     for (size_t m = 0; c->is_fitted && m < COST_RIVALS; m++)
         if (c->rival[m].misfit < RIVAL_MOST)
             most = fmax(most, cost_predict(c->rival[m].term, speed, 0));
-    return most;
+    return fmax(most + c->problem.node[node].lag, 0);
 }
 
 void cost_split(const struct cost *c, const double speed[], double part[])

@@ -14,12 +14,13 @@ enum cost_column { COST_WAIT, COST_BURN, COST_EACH, COST_TERMS };
 
 struct cost_piece {
     struct cost_part part;
-    double work; /* as the density has it now */
-    struct cost_run run;
-    double seconds;    /* that it would have run alone */
-    double expected;   /* seconds, when it came; 0: nothing was known */
-    double weight;     /* 1: as new as can be */
-    uint64_t own, all; /* how many had come before, of its node and of all */
+    double work;         /* as the density has it now */
+    double ran;          /* seconds that its command ran */
+    struct cost_run run; /* of which its node's lag is taken off */
+    double seconds;      /* that it would have run alone, likewise */
+    double expected;     /* seconds, when it came; 0: nothing was known */
+    double weight;       /* 1: as new as can be */
+    uint64_t own, all;   /* how many had come before, of its node and of all */
 };
 
 struct cost_node {
@@ -31,6 +32,8 @@ struct cost_node {
     double told_loose; /* how far ln(speed) may be from that */
     double rate;       /* CPU seconds a second (cost_cpu.h); 0: not known */
     double rate_off;   /* standard deviation of ln(rate) */
+    double lag;        /* seconds that its starts wait longer (cost_lag.c) */
+    double lag_told;   /* before any piece */
     double believed;   /* speed, before any piece */
     double loose;      /* how far ln(speed) may be from that */
     int is_trusted;    /* its last piece counts, however far off */

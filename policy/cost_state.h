@@ -4,6 +4,7 @@
  *
  *   cost_memory.c  its life, what it is told, what is known
  *   cost_learn.c   what follows from that
+ *   cost_lag.c     whether starts wait longer on some nodes
  *   cost_scaling.c how speeds follow those that were told
  *   cost_change.c  whether nodes, or all, are no longer as they were
  *   cost_fit.c, cost_cpu.c   the sums behind it
@@ -46,9 +47,9 @@ struct cost {
     double begin, units; /* of the first frame; units 0: there was none */
     struct {
         double term[COST_TERMS], misfit;
-    } rival[COST_RIVALS]; /* terms by which the pieces may be as well */
-    double *scratch,
-        *speed; /* speed: as cost_set_mean() found it, one a node */
+    } rival[COST_RIVALS];  /* terms by which the pieces may be as well */
+    double *scratch, *lag; /* lag: workspace, one a group */
+    double *speed;         /* as cost_set_mean() found it, one a node */
     size_t room;
     uint64_t added;
     int is_known, is_fitted;
@@ -92,6 +93,12 @@ void cost_drop(struct cost_node *node, size_t from, size_t n);
  * is to be fitted anew.  All: with nothing known to start from. */
 int cost_nodes_changed(struct cost *c);
 int cost_all_changed(struct cost *c);
+/* Do starts wait longer or less on some nodes than was thought?  Then it is believed,
+ * and all is to be fitted anew.  O(nodes). */
+int cost_lags_moved(struct cost *c);
+double cost_without_lag(const struct cost_node *n, double seconds);
+/* From now on, and of the pieces that it has. */
+void cost_set_lag(struct cost_node *n, double lag);
 /* Forget each piece that alone says that its node is slow.  Were there any? */
 int cost_drop_doubted(struct cost *c);
 

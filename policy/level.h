@@ -11,8 +11,9 @@
  *
  *   max(0, ((T - free[i] - wait) * speed[i] - burn) / each)
  *
- * add up to the units.  So one that would end late by starting alone gets
- * nothing.  Pure, no allocation.
+ * add up to the units.  So one that would end late by starting alone gets nothing; one
+ * whose starts wait longer than others' (cost_lag()) is as one that is free so much
+ * later.  Pure, no allocation.
  */
 #ifndef POLICY_LEVEL_H
 #define POLICY_LEVEL_H

@@ -26,14 +26,15 @@ int sizing_init(struct sizing *s, size_t n)
     s->grain = 1;
     s->beside = -1;
     s->free = calloc(n, sizeof *s->free);
+    s->ready = calloc(n, sizeof *s->ready);
     s->speed = calloc(n, sizeof *s->speed);
     s->share = calloc(n, sizeof *s->share);
     s->first = calloc(n, sizeof *s->first);
     s->key = calloc(n, sizeof *s->key);
     s->index = calloc(n, sizeof *s->index);
     s->scratch = calloc(n, sizeof *s->scratch);
-    if (s->free && s->speed && s->share && s->first && s->key && s->index
-        && s->scratch)
+    if (s->free && s->ready && s->speed && s->share && s->first && s->key
+        && s->index && s->scratch)
         return 0;
     sizing_clear(s);
     return -1;
@@ -42,6 +43,7 @@ int sizing_init(struct sizing *s, size_t n)
 void sizing_clear(struct sizing *s)
 {
     free(s->free);
+    free(s->ready);
     free(s->speed);
     free(s->share);
     free(s->first);
@@ -116,6 +118,18 @@ static struct cost_terms terms_of(const struct sizing *s)
         t.wait += s->delay;
     }
     return t;
+}
+
+/* A start that waits for longer than others' is as if the node were free later. */
+static double lag_of(const struct sizing *s, size_t node)
+{
+    return cost_is_known(s->cost) ? cost_lag(s->cost, node) : 0;
+}
+
+static void take_lags(struct sizing *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        s->ready[i] = s->free[i] + lag_of(s, i);
 }
 
 /* Of a command that is not known, what each is sent first of its part: the
@@ -197,7 +211,7 @@ static double at_once(const struct sizing *s,
 {
     struct cost_terms t = terms_of(s);
     double speed = cost_speed(s->cost, node), span = t.each * work / speed;
-    double start = t.wait + t.burn / speed, spread, off;
+    double start = t.wait + lag_of(s, node) + t.burn / speed, spread, off;
 
     if (!cost_is_known(s->cost))
         return s->first[node];
@@ -273,7 +287,7 @@ static double whole_part(const struct sizing *s,
                          size_t node,
                          double level)
 {
-    double part = level_part(level, s->free[node], s->speed[node], t);
+    double part = level_part(level, s->ready[node], s->speed[node], t);
 
     return (double)to_grains(s, fmin(part, 0x1p62));
 }
@@ -300,9 +314,9 @@ static void whole_levels(const struct sizing *s,
 {
     double slowest = 0, fastest = 0;
 
-    level[0] = level[1] = level_find(s->free, s->speed, s->n, t, work);
+    level[0] = level[1] = level_find(s->ready, s->speed, s->n, t, work);
     for (size_t i = 0; i < s->n; i++)
-        if (level_part(level[0], s->free[i], s->speed[i], t) > 0) {
+        if (level_part(level[0], s->ready[i], s->speed[i], t) > 0) {
             fastest = fmax(fastest, s->speed[i]);
             slowest = slowest > 0 ? fmin(slowest, s->speed[i]) : s->speed[i];
         }
@@ -332,9 +346,9 @@ static void share_out(struct sizing *s, const struct cost_terms *t, double work)
     for (size_t i = 0; i < s->n; i++) {
         s->share[i] = 0;
         if (s->speed[i] > 0)
-            s->share[i] = is_fine
-                              ? level_part(level[0], s->free[i], s->speed[i], t)
-                              : whole_part(s, t, i, level[0]);
+            s->share[i] =
+                is_fine ? level_part(level[0], s->ready[i], s->speed[i], t)
+                        : whole_part(s, t, i, level[0]);
         left -= s->share[i];
     }
     for (size_t i = 0; i < s->n && !is_fine && left > 0; i++) {
@@ -393,10 +407,11 @@ void sizing_cut(struct sizing *s,
         take_loads(s, load);
     if (!cost_is_known(s->cost))
         set_firsts(s);
+    take_lags(s);
     share_out(s, &t, work);
     if (cost_is_known(s->cost)) {
         sizing_take_speeds(s, load);
-        level = level_find(s->free, s->speed, s->n, &t, work) - s->delay;
+        level = level_find(s->ready, s->speed, s->n, &t, work) - s->delay;
     }
     place_heads(s, level, head, rest);
 }
@@ -412,6 +427,7 @@ void sizing_look(struct sizing *s, double work)
         return;
     if (!cost_is_known(s->cost))
         set_firsts(s);
+    take_lags(s);
     whole_levels(s, &t, work + fmax(s->beside, 0), level);
     s->level = level[1];
 }
@@ -426,7 +442,7 @@ static double part_of_all(const struct sizing *s,
                           double most)
 {
     double speed = s->speed[node];
-    double start = (t->wait * speed + t->burn) / t->each;
+    double start = ((t->wait + lag_of(s, node)) * speed + t->burn) / t->each;
     double seen = cost_largest(s->cost, node);
     int is_last = !(s->beside > 0) && !s->is_followed;
 
@@ -450,7 +466,9 @@ uint64_t sizing_part(const struct sizing *s,
 
     if (!(speed > 0))
         return 0;
-    part = level_part(s->level, cost_is_known(s->cost) ? now : 0, speed, &t);
+    part =
+        level_part(s->level, cost_is_known(s->cost) ? now + lag_of(s, node) : 0,
+                   speed, &t);
     work = fmin(part, most);
     if (to_grains(s, work) == 0 && work < most)
         return 0;

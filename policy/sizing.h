@@ -6,9 +6,9 @@
  * A piece costs a start (cost.h), so pieces are to be few; noise and what is
  * not known cost time at the end of a frame, so the last ones are to be small.
  *
- *   span = each * units / speed    what a node has to work in one piece
- *   start = wait + burn / speed    what one more costs it
- *   g = 0.9 sqrt(2 ln nodes)       the worst of as many normal variates
+ *   span = each * units / speed         what a node has to work in one piece
+ *   start = wait + lag + burn / speed   what one more costs it
+ *   g = 0.9 sqrt(2 ln nodes)            the worst of as many normal variates
  *
  * Of n nodes with one piece each the last ends noise * span * g after the mean,
  * and so much more as it is known to be late.  To hold a tail back, which all
@@ -115,6 +115,7 @@ struct sizing {
     int is_followed; /* by more frames, after those */
     /* n each */
     double *free;  /* when it will be free, as of the last look; seconds */
+    double *ready; /* likewise, but later by as much as its starts lag */
     double *speed; /* 0: gets nothing */
     double *first; /* the part that it is sent at first, if nothing is known */
     double *share; /* workspace */

@@ -51,7 +51,7 @@ static void begin(struct simulation *s, size_t node, double at)
         setup->noise > 0 ? exp(setup->noise * random_normal(&s->rng)) : 1;
 
     w->begun = at;
-    w->finish = at + setup->wait
+    w->finish = at + balance_wait(setup, node)
                 + (s->burn + w->hand[0].work * noise) / setup->speed[node];
 }
 
@@ -292,6 +292,8 @@ double window_ideal(const struct balance_setup *setup, uint64_t frames)
 
     for (uint64_t f = 0; f < frames; f++)
         work += balance_work(setup, f, (struct slice){0, setup->units});
+    for (size_t i = 0; free_at && setup->lag && i < setup->n; i++)
+        free_at[i] = setup->lag[i];
     if (free_at)
         seconds = level_find(free_at, setup->speed, setup->n, &terms, work);
     free(free_at);

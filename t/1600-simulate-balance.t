@@ -45,6 +45,10 @@ test_expect_success 'frames ahead: sooner, with fewer starts, beside all of them
 	jq -se "map(.ideal_seconds) == [60.5, 60.5] and .[1].ratio < .[0].ratio and .[1].ratio >= 1 and .[1].starts < 0.7 * .[0].starts and map(.ahead) == [0, 2]" got &&
 	evenstep simulate balance --speeds 80,40,20,10 --frames 6 --startup 0.5 --ahead 2 >got && cat got && grep -qx "4 nodes, 6 frames of 1500 units, 2 ahead" got && grep -qE "^even +6[0-9]\.[0-9]+ s +60\.50 s +1\.[0-9]+ +[0-9]+$" got
 '
+test_expect_success 'a start that waits longer on one node is told from a slow node' '
+	evenstep simulate balance --speeds 80,40,20,10 --frames 12 --startup 2,0.05,0.05,0.05 --noise 0.02 --json >got &&
+	jq -e "(.ideal_seconds - 12 * (1500 + 2 * 80 + 0.05 * 70) / 150 | fabs) < 0.001 and (.efficiencies[6:] | add / 6) > 0.94" got
+'
 test_expect_success 'text for people: a line a policy' '
 	evenstep simulate balance $four --policy even,static >got && cat got && grep -qx "4 nodes, 20 frames of 1500 units" got && grep -qE "^even +1\.000 +1\.000 +0 +1\.000 " got && grep -qE "^static .* never " got
 '
@@ -98,7 +102,9 @@ a parameter of no policy|--speeds 80 --policy step=5|--policy: "step=5" is unkno
 unknown metrics|--speeds 80 --metrics guess|--metrics: "guess" is unknown: give probe or equal
 too much noise|--speeds 80 --noise 101%|--noise: "101%" is out of range: give 0 to 1, or 0% to 100%
 noise that is none|--speeds 80 --noise much|--noise: "much" is no number: 
-a negative start|--speeds 80 --startup -1|--startup: "-1" is out of range: give seconds
+a negative start|--speeds 80 --startup -1|--startup: "-1" is out of range: give
+more starts than nodes|--speeds 80 --startup 1,2|--startup: has 2 for 1 nodes: 
+starts that work, of each node|--speeds 80,40 --startup 1,2 --startup-kind cpu|--startup: a start that works is one number: give one number, of the fastest node
 no frames|--speeds 80 --frames 0|--frames: "0" is out of range: give a whole number from 1 to 1000000
 no units|--speeds 80 --units 0|--units: "0" is out of range: 
 no grain|--speeds 80 --grain 0|--grain: "0" is out of range: 

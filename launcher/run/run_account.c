@@ -86,6 +86,13 @@ static void overlap(struct run_account *a, double began, double ended)
     a->last.time = fmax(seconds, a->last.ideal);
 }
 
+static void tell_lags(struct run_account *a, struct account *to)
+{
+    for (size_t i = 0; i < a->n; i++)
+        a->part[i] = cost_lag(a->cost, i);
+    account_lag(to, a->part);
+}
+
 void run_account_frame(struct run_account *a,
                        const struct dispatch *d,
                        double began,
@@ -98,6 +105,7 @@ void run_account_frame(struct run_account *a,
     set_speeds(a, d);
     cost_split(a->cost, a->speed, a->part);
     account_split(a->frame, a->part);
+    tell_lags(a, a->frame);
     terms = cost_terms(a->cost);
     account_clear(a->frame);
     add_pieces(a->frame, d, 0);
@@ -112,8 +120,7 @@ void run_account_frame(struct run_account *a,
     a->frames++;
 }
 
-struct account_result run_account_sum(const struct run_account *a,
-                                      double seconds)
+struct account_result run_account_sum(struct run_account *a, double seconds)
 {
     struct account_result r = a->sum;
     struct cost_terms terms;
@@ -123,6 +130,7 @@ struct account_result run_account_sum(const struct run_account *a,
                                        .part[ACCOUNT_WAITING] = seconds};
     if (a->whole) {
         set_speeds_of_run(a);
+        tell_lags(a, a->whole);
         terms = cost_terms(a->cost);
         r = account_close(a->whole, &terms, a->speed,
                           seconds > 0 ? seconds : a->open);
@@ -138,8 +146,5 @@ struct account_result run_account_sum(const struct run_account *a,
 
 double run_account_start(const struct run_account *a, size_t node)
 {
-    struct cost_terms t = cost_terms(a->cost);
-    double speed = cost_speed(a->cost, node);
-
-    return t.wait + (speed > 0 ? t.burn / speed : 0);
+    return cost_seconds(a->cost, node, 0);
 }

@@ -44,8 +44,7 @@ void run_account_frame(struct run_account *a,
                        double seconds);
 /* Of the run, that took so many seconds so far; 0: as many as a frame was at work,
  * each second once. */
-struct account_result run_account_sum(const struct run_account *a,
-                                      double seconds);
+struct account_result run_account_sum(struct run_account *a, double seconds);
 /* What a command takes to start at a node, by the costs. */
 double run_account_start(const struct run_account *a, size_t node);
 

@@ -12,10 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FRAMES_MAX 1000000
-#define SPEED_MAX  1e12 /* units per second */
-#define FRAMES     20   /* unless --frames or --trace says */
-#define FRAME_S    10   /* seconds that a frame takes, unless --units says */
+#define FRAMES_MAX  1000000
+#define SPEED_MAX   1e12 /* units per second */
+#define STARTUP_MAX 1e6  /* seconds */
+#define FRAMES      20   /* unless --frames or --trace says */
+#define FRAME_S     10   /* seconds that a frame takes, unless --units says */
 
 /* --- the table ------------------------------------------------------------ */
 
@@ -92,11 +93,11 @@ const struct option balance_options_table[] = {
      .help = "first sizes: the speeds are known, or not"},
     {OPTION_TAKE, "noise", "X|PERCENT%", AT(setup.noise), .take = take_noise,
      .help = "standard deviation of a time, relative to it (0)"},
-    {OPTION_SECONDS, "startup", "SECONDS", AT(startup), .high = 1e6, .help =
-     "that each command takes to start (0)"},
+    {OPTION_TEXT, "startup", "S1,S2,...", AT(startup), .def = "0", .help =
+     "seconds that each command takes to start (0), on all nodes, or on each"},
     {OPTION_WORD, "startup-kind", "wait|cpu", AT(is_cpu), .def = "wait",
-     .help = "it waits, on all nodes alike, or it works, for so long on the "
-     "fastest node and longer on a slower one"},
+     .help = "it waits, or it works, for so long on the fastest node and longer "
+     "on a slower one"},
     {OPTION_SECONDS, "delay", "SECONDS", AT(setup.delay), .high = 1e6, .help =
      "from a result to the next command (0)"},
     {OPTION_COUNT, "frames", "F", AT(frames), .low = 1, .high = FRAMES_MAX,
@@ -205,6 +206,34 @@ static int take_trace(struct balance_options *o, struct es_error *err)
     return rc;
 }
 
+/* What the start that waits least waits, all do; lags are what others wait longer. */
+static int take_startup(struct balance_options *o, struct es_error *err)
+{
+    size_t n = 0;
+
+    o->lag = node_numbers_parse("startup", o->startup, 0, STARTUP_MAX,
+                                o->setup.n, &n, err);
+    if (!o->lag)
+        return -1;
+    if (o->is_cpu && strchr(o->startup, ','))
+        return es_fail(
+            err, ES_USAGE,
+            "give one number, of the fastest node: others start longer "
+            "by their speeds",
+            "--startup: a start that works is one number");
+    o->setup.wait = o->lag[0];
+    for (size_t i = 1; i < o->setup.n; i++)
+        o->setup.wait = fmin(o->setup.wait, o->lag[i]);
+    for (size_t i = 0; i < o->setup.n; i++)
+        o->lag[i] -= o->setup.wait;
+    o->setup.lag = o->lag;
+    if (o->is_cpu) {
+        o->setup.burn = o->setup.wait;
+        o->setup.wait = 0;
+    }
+    return 0;
+}
+
 int balance_options_settle(struct balance_options *o, struct es_error *err)
 {
     double all = 0;
@@ -213,7 +242,7 @@ int balance_options_settle(struct balance_options *o, struct es_error *err)
         return es_fail(err, ES_USAGE, "give --speeds S1,S2,... or --trace FILE",
                        "simulate balance: no nodes");
     if ((o->trace ? take_trace(o, err) : take_speeds(o, err)) < 0
-        || take_policies(o, err) < 0)
+        || take_startup(o, err) < 0 || take_policies(o, err) < 0)
         return -1;
     take_seed(o);
     for (size_t i = 0; i < o->setup.n_changes; i++)
@@ -228,7 +257,6 @@ int balance_options_settle(struct balance_options *o, struct es_error *err)
         o->frames = FRAMES;
     if (o->setup.units == 0)
         o->setup.units = (uint64_t)fmax(1, fmin(FRAME_S * all, 0x1p62));
-    *(o->is_cpu ? &o->setup.burn : &o->setup.wait) = o->startup;
     o->setup.speed = o->speed;
     o->setup.prior = o->is_equal ? NULL : o->speed;
     o->setup.change = o->change;
@@ -238,6 +266,7 @@ int balance_options_settle(struct balance_options *o, struct es_error *err)
 void balance_options_clear(struct balance_options *o)
 {
     free(o->speed);
+    free(o->lag);
     free(o->change);
     free(o->policy);
     memset(o, 0, sizeof *o);

@@ -11,7 +11,7 @@
 
 struct balance_options {
     struct balance_setup setup; /* without the policy */
-    double *speed;              /* setup.n */
+    double *speed, *lag;        /* setup.n; lag: NULL: starts wait alike */
     struct balance_change *change;
     struct policy_option *policy;
     size_t n_policies;
@@ -19,9 +19,8 @@ struct balance_options {
     int64_t seed;   /* below 0: not given */
     int64_t ahead;  /* likewise */
     uint64_t nodes; /* 0: not given */
-    double startup; /* seconds */
     int json, power, is_equal, is_cpu;
-    const char *trace, *speeds, *policies; /* NULL: not given */
+    const char *trace, *speeds, *startup, *policies; /* NULL: not given */
 };
 
 extern const struct option balance_options_table[];

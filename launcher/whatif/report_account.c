@@ -9,7 +9,7 @@ struct working {
     struct report_file *f;
     struct cost *cost;
     struct account *account;
-    double *speed; /* one a node */
+    double *speed, *lag; /* one a node */
     struct cost_terms terms;
 };
 
@@ -30,10 +30,9 @@ static void set_startups(const struct working *w)
 {
     for (size_t i = 0; i < w->f->n_slices; i++) {
         struct report_slice *s = &w->f->slice[i];
-        double speed = cost_speed(w->cost, s->node);
 
         if (s->startup < 0)
-            s->startup = w->terms.wait + w->terms.burn / speed;
+            s->startup = cost_seconds(w->cost, s->node, 0);
         s->startup = fmin(s->startup, s->seconds);
     }
 }
@@ -64,6 +63,9 @@ static void work_out(struct working *w)
     w->terms = cost_terms(w->cost);
     for (size_t i = 0; i < w->f->nodes; i++)
         w->speed[i] = cost_speed(w->cost, i);
+    for (size_t i = 0; i < w->f->nodes; i++)
+        w->lag[i] = cost_lag(w->cost, i);
+    account_lag(w->account, w->lag);
     set_startups(w);
     for (size_t i = 0; i < w->f->n; i++)
         if (!w->f->frame[i].is_told)
@@ -95,7 +97,8 @@ int report_account(struct report_file *f)
     w.cost = cost_create(n, NULL);
     w.account = account_create(n);
     w.speed = calloc(n, sizeof *w.speed);
-    if (w.cost && w.account && w.speed) {
+    w.lag = calloc(n, sizeof *w.lag);
+    if (w.cost && w.account && w.speed && w.lag) {
         work_out(&w);
         add_up(f);
         rc = 0;
@@ -103,5 +106,6 @@ int report_account(struct report_file *f)
     cost_destroy(w.cost);
     account_destroy(w.account);
     free(w.speed);
+    free(w.lag);
     return rc;
 }

@@ -38,6 +38,7 @@ static double ideal_seconds(const struct balance_options *o, double each[])
 
     for (size_t i = 0; speed && free_at && i < o->setup.n; i++) {
         speed[i] = o->speed[i];
+        free_at[i] = o->lag ? o->lag[i] : 0;
         fastest = fmax(fastest, speed[i]);
     }
     terms.burn = o->setup.burn * fastest;

@@ -263,6 +263,30 @@ static void test_one_left_out(void)
     account_destroy(a);
 }
 
+/* Starts wait two seconds longer on one: it is as if it were free later. */
+static void test_lag(void)
+{
+    static const double lag[N] = {0, 2, 0}, none[N] = {0};
+    static const struct account_piece p[] = {
+        {0, 20, 0, 3, 3, 1}, {1, 5, 0, 4, 4, 1}, {2, 5, 0, 3, 3, 1}};
+    struct account *a = account_create(N);
+    struct account_result r;
+
+    for (size_t i = 0; i < N; i++)
+        account_add(a, &p[i]);
+    account_lag(a, lag);
+    r = account_close(a, &terms, speeds, 4);
+    is_near(r.ideal, 3, 1e-9,
+            "the others would be done before that one has started");
+    r = account_close(a, &terms, speeds, 40);
+    ok(adds_up(&r), "what it did all the same: it adds up");
+    is_near(r.equal, 1 + 2 + 0.5 + 1, 1e-9, "with equal parts it is the last");
+    account_lag(a, none);
+    r = account_close(a, &terms, speeds, 4);
+    is_near(r.ideal, 2.5, 1e-9, "without a lag it is as it was");
+    account_destroy(a);
+}
+
 /* --- the clock ------------------------------------------------------------ */
 
 static void test_clock(void)
@@ -300,6 +324,7 @@ static double between(struct rng *r, double low, double high)
 static double tell(struct account *a,
                    const struct cost_terms *t,
                    const double speed[N],
+                   const double lag[N],
                    struct rng *r,
                    double noise)
 {
@@ -314,8 +339,9 @@ static double tell(struct account *a,
                                       .sent = at,
                                       .counts = random_below(r, 4)};
 
-            p.seconds = (t->wait + (t->burn + t->each * p.units) / speed[i])
-                        * exp(noise * random_normal(r));
+            p.seconds =
+                (t->wait + lag[i] + (t->burn + t->each * p.units) / speed[i])
+                * exp(noise * random_normal(r));
             p.back = at + p.seconds + between(r, 0, 0.3);
             at = p.back + (random_boolean(r) ? 0 : between(r, 0, 2));
             end = fmax(end, p.back);
@@ -336,11 +362,13 @@ static void test_anything(void)
         double noise = random_boolean(&r) ? 0 : between(&r, 0, 1);
         struct cost_terms t = {between(&r, 0, 1), between(&r, 0, 1),
                                between(&r, 0.001, 0.2)};
+        const double lag[N] = {0, random_boolean(&r) ? between(&r, 0, 2) : 0};
         struct account_result x;
         double time;
 
         account_clear(a);
-        time = tell(a, &t, speeds, &r, noise);
+        account_lag(a, lag);
+        time = tell(a, &t, speeds, lag, &r, noise);
         if (!(time > 0))
             continue;
         x = account_close(a, &t, speeds, time);
@@ -365,6 +393,7 @@ int main(void)
     test_too_good();
     test_part_takers();
     test_one_left_out();
+    test_lag();
     test_clock();
     test_anything();
     return done();
