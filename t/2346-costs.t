@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-test_description='a command whose start grows tenfold in the middle of a run'
+test_description='what commands cost: a start that grows tenfold in the middle of a run, or that waits longer on one node'
 . /usr/share/sharness/sharness.sh
 . "$EVENSTEP_SRC/t/lib/helpers.sh"
 
@@ -29,6 +29,26 @@ test_expect_success 'the later frames are cut by the longer start' '
 test_expect_success 'and the next run knows it from its first frame' '
 	evenstep run --local 2 --metrics equal --range 0:200 --report report -- ./grows {begin} {end} >out 2>err &&
 	start 0 1 >next && jq -en "$(cat next) > 0.3"
+'
+# lags BEGIN END NODE: 5 ms a unit and 50 ms to start; on one node 800 ms.
+cat >lags <<'END'
+#!/bin/sh
+start=0.05; test "$3" != local1 || start=0.8
+sleep "$(awk "BEGIN { print $start + 0.005 * ($2 - $1) }")"
+exec seq "$1" $(($2 - 1))
+END
+chmod +x lags
+# last_start FILE: how long starts took on local1, and then on the others at most, in the last frame.
+last_start() { jq -es "[.[] | select(.type == \"frame\")] | last.slices | [(map(select(.node == \"local1\").start) | max), (map(select(.node != \"local1\").start) | max)]" "$1"; }
+test_expect_success 'a start that waits longer on one node is found there, and told from a slow node' '
+	evenstep run --local 3 --metrics equal --range 0:600 --repeat 6 --ahead 0 --report report -- ./lags {begin} {end} {node} >out 2>err &&
+	for frame in 1 2 3 4 5 6; do seq 0 599; done >want && test_cmp want out &&
+	last_start report >starts && cat starts && jq -e ".[0] > 0.6 and .[0] < 1.1 and .[1] < 0.3" starts
+'
+test_expect_success 'and the next run knows it' '
+	tail -n 1 state/evenstep/costs | jq -e "(.lag | keys) == [\"local1\"] and .lag.local1 > 0.5" &&
+	evenstep run --local 3 --metrics equal --range 0:600 --report report -- ./lags {begin} {end} {node} >out 2>err &&
+	last_start report >starts && cat starts && jq -e ".[0] > 0.6 and .[1] < 0.3" starts
 '
 # burns: 0.3 s of CPU time for the piece of one unit, none but a shell's for the other.
 cat >burns <<'END'

@@ -135,6 +135,17 @@ static void read_scaling(struct cost_record *r, const json_t *json)
     }
 }
 
+static void read_lags(struct cost_record *r, json_t *json)
+{
+    json_t *lags = json_object_get(json, "lag"), *value;
+    const char *node;
+
+    json_object_foreach(lags, node, value) if (json_is_number(value)
+                                               && fabs(json_number_value(value))
+                                                      <= NUMBER_MOST)
+        cost_record_add_lag(r, node, json_number_value(value));
+}
+
 void cost_history_line(struct cost_record *best,
                        const struct cost_key *key,
                        const char *line)
@@ -150,6 +161,7 @@ void cost_history_line(struct cost_record *best,
         if (take_number(&r.speed, json, "speed") < 0)
             r.speed = 0;
         read_scaling(&r, json);
+        read_lags(&r, json);
         if (r.match == COST_SAME_LINE)
             read_profile(&r.profile, json);
         *best = r;
@@ -224,6 +236,28 @@ struct cost_terms cost_record_terms(const struct cost_record *r, double speed)
                                .each = factor * r->terms.each};
 }
 
+double cost_record_lag(const struct cost_record *r, const char *node)
+{
+    for (size_t i = 0; i < r->lags; i++)
+        if (strcmp(r->lag[i].node, node) == 0)
+            return r->lag[i].seconds;
+    return 0;
+}
+
+void cost_record_add_lag(struct cost_record *r,
+                         const char *node,
+                         double seconds)
+{
+    struct cost_node_lag *lag = &r->lag[r->lags];
+
+    if (r->lags == COST_LAGS || node[0] == '\0'
+        || strlen(node) >= sizeof lag->node)
+        return;
+    (void)snprintf(lag->node, sizeof lag->node, "%s", node);
+    lag->seconds = seconds;
+    r->lags++;
+}
+
 /* --- out ------------------------------------------------------------------ */
 
 /* Without memory it is none: the next run knows less. */
@@ -256,6 +290,17 @@ static void pack_scaling(json_t *json, const struct cost_record *r)
     (void)json_object_set_new(json, "by", json_string(r->by));
 }
 
+static void pack_lags(json_t *json, const struct cost_record *r)
+{
+    json_t *lags = r->lags > 0 ? json_object() : NULL;
+
+    for (size_t i = 0; lags && i < r->lags; i++)
+        (void)json_object_set_new(lags, r->lag[i].node,
+                                  json_real(r->lag[i].seconds));
+    if (lags)
+        (void)json_object_set_new(json, "lag", lags);
+}
+
 int cost_history_append(const struct cost_key *key, const struct cost_record *r)
 {
     json_t *json =
@@ -266,6 +311,7 @@ int cost_history_append(const struct cost_key *key, const struct cost_record *r)
 
     pack_scaling(json, r);
     pack_profile(json, &r->profile);
+    pack_lags(json, r);
     return history_file_append_json(FILE_NAME, json, DIGITS,
                                     COST_HISTORY_BYTES_MOST);
 }

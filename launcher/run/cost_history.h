@@ -5,7 +5,7 @@
  *
  *   {"command": "python3", "file": "render.py", "line": "9f1c…", "wait": 0.61,
  *    "burn": 0.02, "each": 0.0035, "noise": 0.04, "speed": 11.8,
- *    "exponent": 1.07, "loose": 0.04, "sure": 6.1, "by": "probe C0.3M0.3 C node 1",
+ *    "lag": {"n3": 1.95}, "exponent": 1.07, "loose": 0.04, "sure": 6.1, "by": "probe C0.3M0.3 C node 1",
  *    "begin": 0, "units": 360, "seen": [[0, 0.6, 1.2, 0.05], [0.6, 1, 0.7, 0.05]]}
  *
  * in $XDG_STATE_HOME/evenstep/costs, or below ~/.local/state.
@@ -27,6 +27,9 @@
  * exponent is known (struct cost_scaling).  It counts where speeds are told in the
  * same way, which `by` names.
  *
+ * Where starts wait longer on some nodes, or less (cost_lag()), `lag` has the seconds
+ * of each by its name.
+ *
  * speed is what the run's nodes measured of their CPUs, as a mean, 0 if they
  * did not: nodes that are faster burn less time.
  *
@@ -41,6 +44,8 @@
 #define COST_HISTORY_BYTES_MOST (1u << 19) /* of hundreds of runs */
 
 #define COST_BY 200
+/* Nodes whose lag is kept. */
+#define COST_LAGS 64
 
 /* Which command it is. */
 struct cost_key {
@@ -52,6 +57,11 @@ struct cost_key {
 /* How well a line is known. */
 enum cost_match { COST_STRANGER, COST_SAME_PROGRAM, COST_SAME_LINE };
 
+struct cost_node_lag {
+    char node[64];
+    double seconds;
+};
+
 struct cost_record {
     enum cost_match match;
     struct cost_terms terms;
@@ -60,6 +70,8 @@ struct cost_record {
     struct cost_scaling scaling; /* exponent 0: not known */
     char by[COST_BY];            /* what told speeds were, as text */
     struct cost_profile profile; /* of the same line only */
+    struct cost_node_lag lag[COST_LAGS];
+    size_t lags;
 };
 
 /* argv: the command, NULL after its last. */
@@ -73,6 +85,12 @@ void cost_history_line(struct cost_record *best,
                        const char *line);
 /* The terms on nodes of such a speed. */
 struct cost_terms cost_record_terms(const struct cost_record *r, double speed);
+/* What starts wait longer on a node; 0 if that is not known. */
+double cost_record_lag(const struct cost_record *r, const char *node);
+/* There is one more, if there is room and its name is none too long. */
+void cost_record_add_lag(struct cost_record *r,
+                         const char *node,
+                         double seconds);
 /* Append what a run has learned; match does not count.  0, or -1 with errno. */
 int cost_history_append(const struct cost_key *key,
                         const struct cost_record *r);

@@ -3,6 +3,7 @@
 #include "launcher/run/cost_history.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Fewer pieces tell more of chance than of the command. */
@@ -60,6 +61,21 @@ static void read_before(struct run *r, size_t type)
     cost_history_read(&r->type[type].before, &key);
 }
 
+/* Without memory the run learns them itself. */
+static void expect_lags(const struct run *r,
+                        struct cost *cost,
+                        const struct cost_record *before)
+{
+    size_t n = distribution_slots(r->distribution)->n;
+    double *lag = before->lags > 0 ? calloc(n, sizeof *lag) : NULL;
+
+    for (size_t i = 0; lag && i < n; i++)
+        lag[i] = cost_record_lag(before, distribution_name(r->distribution, i));
+    if (lag)
+        cost_expect_lags(cost, lag);
+    free(lag);
+}
+
 static void expect(struct run *r, size_t type)
 {
     struct cost *cost = distribution_cost_of(r->distribution, type);
@@ -74,6 +90,7 @@ static void expect(struct run *r, size_t type)
         cost_expect_scaling(cost, &before->scaling);
     terms = cost_record_terms(before, mean_speed(r));
     cost_expect(cost, &terms, before->noise);
+    expect_lags(r, cost, before);
     cost_expect_profile(cost, &before->profile);
 }
 
@@ -105,6 +122,39 @@ void run_costs_expect_again(struct run *r)
         expect(r, t);
 }
 
+static int is_here(const struct run *r, const char *node)
+{
+    const struct slots *slots = distribution_slots(r->distribution);
+
+    for (size_t k = 0; k < slots->nodes; k++)
+        if (strcmp(distribution_name(r->distribution, slots->first[k]), node)
+            == 0)
+            return 1;
+    return 0;
+}
+
+/* One a node, and those of nodes that this run did not have. */
+static void keep_lags(struct cost_record *record,
+                      const struct run *r,
+                      const struct cost *cost,
+                      const struct cost_record *before)
+{
+    const struct slots *slots = distribution_slots(r->distribution);
+
+    for (size_t k = 0; k < slots->nodes; k++) {
+        size_t slot = slots->first[k];
+        double lag = cost_lag(cost, slot);
+
+        if (lag < 0 || lag > 0)
+            cost_record_add_lag(record,
+                                distribution_name(r->distribution, slot), lag);
+    }
+    for (size_t i = 0; i < before->lags; i++)
+        if (!is_here(r, before->lag[i].node))
+            cost_record_add_lag(record, before->lag[i].node,
+                                before->lag[i].seconds);
+}
+
 static void keep(const struct run *r, size_t type)
 {
     struct cost *cost = distribution_cost_of(r->distribution, type);
@@ -120,6 +170,7 @@ static void keep(const struct run *r, size_t type)
                                   .speed = mean_speed(r),
                                   .scaling = cost_scaling(cost),
                                   .profile = cost_profile(cost)};
+    keep_lags(&record, r, cost, before);
     name_told(record.by, r, type);
     if (!(record.scaling.exponent > 0)) { /* it says nothing of that */
         record.scaling = before->scaling;

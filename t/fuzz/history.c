@@ -41,7 +41,10 @@ static void look_at_cost(const struct cost_record *r)
     must(isfinite(r->terms.wait) && r->terms.wait >= 0);
     must(isfinite(r->terms.burn) && r->terms.burn >= 0);
     must((r->profile.n > 0) == (r->profile.units > 0));
-    must(r->profile.n <= COST_PROFILE);
+    must(r->profile.n <= COST_PROFILE && r->lags <= COST_LAGS);
+    for (size_t i = 0; i < r->lags; i++)
+        must(isfinite(r->lag[i].seconds) && strlen(r->lag[i].node) > 0
+             && strlen(r->lag[i].node) < sizeof r->lag[i].node);
     for (size_t i = 0; i < r->profile.n; i++)
         must(r->profile.seen[i].begin >= 0 && r->profile.seen[i].end <= 1
              && r->profile.seen[i].end > r->profile.seen[i].begin

@@ -216,16 +216,17 @@ static void test_keys(void)
 
 static void append(const struct cost_key *key, double wait)
 {
-    const struct cost_record r = {
-        .terms = {.wait = wait, .each = 1},
-        .noise = 0.1,
-        .speed = 20,
-        .scaling = {1.25, 0.0625, wait},
-        .by = "probe",
-        .profile = {.begin = 7,
-                    .units = 1234567,
-                    .n = 1,
-                    .seen = {{0.25, 0.5, 1.5, wait}}}};
+    const struct cost_record r = {.terms = {.wait = wait, .each = 1},
+                                  .noise = 0.1,
+                                  .speed = 20,
+                                  .scaling = {1.25, 0.0625, wait},
+                                  .by = "probe",
+                                  .profile = {.begin = 7,
+                                              .units = 1234567,
+                                              .n = 1,
+                                              .seen = {{0.25, 0.5, 1.5, wait}}},
+                                  .lag = {{"n3", wait}, {"n5", -0.5}},
+                                  .lags = 2};
 
     is_int(cost_history_append(key, &r), 0, "a line is appended");
 }
@@ -256,8 +257,37 @@ static void test_file(void)
     ok(r.scaling.exponent == 1.25 && r.scaling.loose == 0.0625
            && r.scaling.sure == 3 && strcmp(r.by, "probe") == 0,
        "and its scaling");
+    ok(r.lags == 2 && cost_record_lag(&r, "n3") == 3
+           && cost_record_lag(&r, "n5") == -0.5
+           && cost_record_lag(&r, "n") == 0,
+       "and how much longer starts wait on which nodes");
     cost_history_read(&r, &shell);
     is_int(r.match, COST_STRANGER, "and a stranger stays one");
+}
+
+/* What is none is left out, and nothing else. */
+static void test_lags(void)
+{
+    struct cost_record r = {.match = COST_STRANGER};
+    char line[4096], name[65];
+    int at = snprintf(line, sizeof line,
+                      "{\"line\":\"0123456789abcdef\",\"wait\":1,\"burn\":1,"
+                      "\"each\":1,\"noise\":0,\"lag\":{\"a\":1e10,\"b\":\"2\","
+                      "\"\":3,\"%0*d\":4,\"n3\":-5",
+                      64, 0);
+
+    for (int i = 0; i < COST_LAGS + 8; i++)
+        at += snprintf(line + at, sizeof line - (size_t)at, ",\"m%d\":6", i);
+    (void)snprintf(line + at, sizeof line - (size_t)at, "}}");
+    cost_history_line(&r, &python, line);
+    is_int(r.match, COST_SAME_LINE, "a line with lags, some of which are none");
+    (void)snprintf(name, sizeof name, "%0*d", 64, 0);
+    ok(cost_record_lag(&r, "a") == 0 && cost_record_lag(&r, "b") == 0
+           && cost_record_lag(&r, "") == 0 && cost_record_lag(&r, name) == 0,
+       "too long a wait, no number, and names that no node has are left out");
+    ok(cost_record_lag(&r, "n3") == -5 && cost_record_lag(&r, "m0") == 6,
+       "the others are there");
+    is_int((int)r.lags, COST_LAGS, "as many as there is room for");
 }
 
 static void test_speeds(void)
@@ -298,6 +328,7 @@ int main(void)
     test_scalings();
     test_keys();
     test_file();
+    test_lags();
     test_speeds();
     clean_up(folder);
     return done();
