@@ -3,10 +3,12 @@
 #include "launcher/base/sysfs.h"
 
 #include <dirent.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #define CUDA "CUDA_VISIBLE_DEVICES"
@@ -69,25 +71,48 @@ static size_t count_nvidia(const char *root)
     return n;
 }
 
-/* The driver's nodes; those of CPUs have no gpu_id. */
+/* AMD's driver has a node for each GPU, in the order of their numbers; those of CPUs
+ * have no gpu_id. */
+struct kfd {
+    char folder[PATH_MAX];
+    struct dirent **node;
+    int n;
+};
+
+static void kfd_open(struct kfd *k, const char *root)
+{
+    snprintf(k->folder, sizeof k->folder, "%s/sys/class/kfd/kfd/topology/nodes",
+             root);
+    k->n = scandir(k->folder, &k->node, NULL, versionsort);
+}
+
+static void kfd_close(struct kfd *k)
+{
+    for (int i = 0; i < k->n; i++)
+        free(k->node[i]);
+    if (k->n >= 0)
+        free(k->node);
+}
+
+static int is_amd(const struct kfd *k, int i)
+{
+    uint64_t id;
+
+    return k->node[i]->d_name[0] != '.'
+           && sysfs_read_u64(&id, "%s/%s/gpu_id", k->folder, k->node[i]->d_name)
+                  == 0
+           && id > 0;
+}
+
 static size_t count_amd(const char *root)
 {
-    const char *nodes = "/sys/class/kfd/kfd/topology/nodes";
-    char path[PATH_MAX], line[SYSFS_LINE];
-    struct dirent **node;
+    struct kfd k;
     size_t n = 0;
-    int files;
 
-    snprintf(path, sizeof path, "%s%s", root, nodes);
-    files = scandir(path, &node, NULL, NULL);
-    for (int i = 0; i < files; i++) {
-        n += node[i]->d_name[0] != '.'
-             && sysfs_read(line, "%s/%s/gpu_id", path, node[i]->d_name) == 0
-             && strtoul(line, NULL, 10) > 0;
-        free(node[i]);
-    }
-    if (files >= 0)
-        free(node);
+    kfd_open(&k, root);
+    for (int i = 0; i < k.n; i++)
+        n += is_amd(&k, i) ? 1 : 0;
+    kfd_close(&k);
     return n;
 }
 
@@ -106,6 +131,24 @@ static void count(struct gpus *g, const char *root)
 
 /* --- where ---------------------------------------------------------------- */
 
+/* The k-th, or the one with a UUID. */
+static int is_meant(const struct gpu *g, long k, int has_uuid)
+{
+    int is_number = g->word[0] >= '0' && g->word[0] <= '9';
+
+    return is_number ? strtol(g->word, NULL, 10) == k : has_uuid;
+}
+
+static void take_near(struct gpu *g, const char *root, const char *address)
+{
+    char line[SYSFS_LINE];
+
+    if (sysfs_read(line, "%s/sys/bus/pci/devices/%s/local_cpulist", root,
+                   address)
+        == 0)
+        memcpy(g->near, line, sizeof g->near);
+}
+
 /* Has NVIDIA's GPU at a PCI address that UUID? */
 static int has_uuid(const char *folder, const char *address, const char *uuid)
 {
@@ -118,29 +161,61 @@ static int has_uuid(const char *folder, const char *address, const char *uuid)
 
 /* The PCI addresses in their order are the numbers, as with
  * CUDA_DEVICE_ORDER=PCI_BUS_ID. */
-static void find_near(struct gpu *g, const char *root)
+static void find_near_nvidia(struct gpu *g, const char *root)
 {
-    int is_number = g->word[0] >= '0' && g->word[0] <= '9';
-    long number = is_number ? strtol(g->word, NULL, 10) : -1;
-    char folder[PATH_MAX], line[SYSFS_LINE];
+    char folder[PATH_MAX];
     struct dirent **address;
-    int files, k = 0;
+    int files;
+    long k = 0;
 
     snprintf(folder, sizeof folder, "%s/proc/driver/nvidia/gpus", root);
     files = scandir(folder, &address, NULL, alphasort);
     for (int i = 0; i < files; i++) {
         const char *name = address[i]->d_name;
 
-        if (name[0] != '.'
-            && (is_number ? k++ == number : has_uuid(folder, name, g->word))
-            && sysfs_read(line, "%s/sys/bus/pci/devices/%s/local_cpulist", root,
-                          name)
-                   == 0)
-            memcpy(g->near, line, sizeof g->near);
+        if (name[0] != '.' && is_meant(g, k++, has_uuid(folder, name, g->word)))
+            take_near(g, root, name);
         free(address[i]);
     }
     if (files >= 0)
         free(address);
+}
+
+/* A property of an AMD GPU; 0: it has none. */
+static uint64_t property(const struct kfd *k, int i, const char *name)
+{
+    uint64_t value = 0;
+
+    (void)sysfs_find_u64(&value, name, "%s/%s/properties", k->folder,
+                         k->node[i]->d_name);
+    return value;
+}
+
+/* Its UUID is its unique_id in hexadecimal; its location_id has bus, device and
+ * function of its PCI address. */
+static void find_near_amd(struct gpu *g, const char *root)
+{
+    struct kfd k;
+    long number = 0;
+
+    kfd_open(&k, root);
+    for (int i = 0; i < k.n; i++) {
+        char uuid[GPU_WORD], address[32];
+        uint64_t at;
+
+        if (!is_amd(&k, i))
+            continue;
+        snprintf(uuid, sizeof uuid, "GPU-%016" PRIx64,
+                 property(&k, i, "unique_id "));
+        at = property(&k, i, "location_id ");
+        snprintf(address, sizeof address, "%04x:%02x:%02x.%x",
+                 (unsigned)property(&k, i, "domain "),
+                 (unsigned)(at >> 8 & 0xff), (unsigned)(at >> 3 & 0x1f),
+                 (unsigned)(at & 7));
+        if (is_meant(g, number++, strcasecmp(uuid, g->word) == 0))
+            take_near(g, root, address);
+    }
+    kfd_close(&k);
 }
 
 void gpus_find(struct gpus *g, char *const environment[], const char *root)
@@ -159,6 +234,9 @@ void gpus_find(struct gpus *g, char *const environment[], const char *root)
         take_words(g, list);
     else
         count(g, root);
-    for (size_t i = 0; i < g->n && strcmp(g->variable, CUDA) == 0; i++)
-        find_near(&g->gpu[i], root);
+    for (size_t i = 0; i < g->n; i++)
+        if (strcmp(g->variable, CUDA) == 0)
+            find_near_nvidia(&g->gpu[i], root);
+        else
+            find_near_amd(&g->gpu[i], root);
 }

@@ -174,15 +174,22 @@ __attribute__((format(printf, 2, 3))) static void put(const char *text,
         bail("%s: %s", path, strerror(errno));
 }
 
+static void test_none(void)
+{
+    struct places p = make(MACHINE, SLOTS_GPUS, 0, no_words);
+
+    is_int((long)p.n, 0, "a node without devices has no GPU");
+    places_clear(&p);
+}
+
 /* Three GPUs: two next to the first socket, one next to the second. */
 static void test_found(void)
 {
     static const char *const address[] = {"0000:01:00.0", "0000:02:00.0",
                                           "0000:81:00.0"};
     char *words[] = {words_of("CUDA_VISIBLE_DEVICES=GPU-2"), NULL};
-    struct places p = make(MACHINE, SLOTS_GPUS, 0, no_words);
+    struct places p;
 
-    is_int((long)p.n, 0, "a node without devices has no GPU");
     for (size_t i = 0; i < 3; i++) {
         char text[100];
 
@@ -204,6 +211,49 @@ static void test_found(void)
     places_clear(&p);
     p = make(MACHINE, SLOTS_GPUS, 0, words);
     is_str(cpus(&p, 0), "6,7,8,9,10,11", "by its UUID it is found as well");
+    places_clear(&p);
+}
+
+/* Of AMD's driver a node each, from 0: two CPUs and three GPUs; 10 comes after 9. */
+static void test_found_amd(void)
+{
+    static const struct {
+        const char *node, *id, *properties, *address, *cpus;
+    } nodes[] = {
+        {"0", "0", "cpu_cores_count 6\nlocation_id 0\ndomain 0\n", NULL, NULL},
+        {"1", "0", "cpu_cores_count 6\nlocation_id 0\ndomain 0\n", NULL, NULL},
+        {"8", "1001", "location_id 33024\nunique_id 255\ndomain 0\n",
+         "0000:81:00.0", "6-11\n"},
+        {"9", "1002", "location_id 257\nunique_id 43981\ndomain 1\n",
+         "0001:01:00.1", "0-5\n"},
+        {"10", "1003", "location_id 33032\nunique_id 4096\ndomain 0\n",
+         "0000:81:01.0", "6-11\n"},
+    };
+    char *words[] = {
+        words_of("ROCR_VISIBLE_DEVICES=2,GPU-000000000000ABCD,GPU-7"), NULL};
+    struct places p;
+
+    for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++) {
+        const char *folder = "sys/class/kfd/kfd/topology/nodes";
+
+        put(nodes[i].id, "%s/%s/gpu_id", folder, nodes[i].node);
+        put(nodes[i].properties, "%s/%s/properties", folder, nodes[i].node);
+        if (nodes[i].address)
+            put(nodes[i].cpus, "sys/bus/pci/devices/%s/local_cpulist",
+                nodes[i].address);
+    }
+    p = make(MACHINE, SLOTS_GPUS, 0, no_words);
+    is_int((long)p.n, 3, "AMD's GPUs are its driver's");
+    is_str(p.place[1].environ[0], "ROCR_VISIBLE_DEVICES=1", "by their numbers");
+    is_str(cpus(&p, 0), "6,7", "two at one socket share its cores out");
+    is_str(cpus(&p, 1), "0,1,2,3,4,5", "one alone has all of its own");
+    is_str(cpus(&p, 2), "8,9,10,11", "the last of the driver's is the last");
+    places_clear(&p);
+    p = make(MACHINE, SLOTS_GPUS, 0, words);
+    is_str(cpus(&p, 0), "6,7,8,9,10,11", "by its number");
+    is_str(cpus(&p, 1), "0,1,2,3,4,5", "by its UUID, however that is written");
+    is_int((long)p.n, 3,
+           "one that the node does not know is there all the same");
     places_clear(&p);
 }
 
@@ -234,6 +284,8 @@ int main(void)
     test_cpus();
     test_apart();
     test_named();
+    test_none();
+    test_found_amd();
     test_found();
     test_no_memory();
     snprintf(command, sizeof command, "rm -r %s", root);
