@@ -39,6 +39,31 @@ test_expect_success 'so it does the journal, which does not say whether the run 
 	evenstep run --local 2 --metrics equal --range 0:10 --repeat 3 --journal kept -- true && evenstep report kept >got && cat got &&
 	grep -qE "^0 +10 " got && grep -qE "^3 frames in [0-9.]+ s, efficiency [0-9.]+ \(by its journal\)$" got && tail -n 1 got | grep "^ideal "
 '
+# did OPTION...: one more run, whose journal goes on.
+did() { evenstep run --local 2 --metrics equal --pieces 4 --journal again "$@" 2>err; }
+# counted UNITS FAILED...: of each frame, by the journal.
+counted() { evenstep report --json again >got && printf "%s %s\n" "$@" >want && jq -r ".frames[] | \"\(.units) \(.failed)\"" got | test_cmp want -; }
+test_expect_success 'of a journal only what counts in the end: not what was done before its line changed' '
+	seq 40 >lines && did --lines lines -- cat >out && counted 40 0 && sed -i s/^7$/x/ lines && did --resume --lines lines -- cat >out && test_cmp lines out &&
+	test "$(grep -c "\"slice\"" again)" -gt "$(evenstep report --json again | jq "[.nodes[] | .slices] | add")" && counted 40 0 &&
+	evenstep report --table again | awk -F"\t" "NR > 1 { n += \$7 - \$6 } END { exit n != 40 }" &&
+	evenstep replay --policy even <again >got && cat got && jq -e "(.sizes | add) == 40" got >/dev/null
+'
+test_expect_success 'nor of lines that are there no more' '
+	seq 20 | sed s/^7$/x/ >lines && did --resume --lines lines -- cat >out && test_cmp lines out && counted 20 0
+'
+test_expect_success 'nor what had failed, and was done again; but what fails still does' '
+	rm again && : >bad && test_expect_code 1 did --range 0:40 --keep-going -- sh -c "test {begin} != 0 || ! test -e bad" && evenstep report --json again | jq -e ".frames[0] | .units < 40 and .failed == 1" &&
+	rm bad && did --range 0:40 --resume-failed -- sh -c "test {begin} != 0 || ! test -e bad" && counted 40 0
+'
+test_expect_success 'nor that whose files were lost' '
+	rm again && mkdir tmp && did --range 0:40 --workdir tmp --return made-{begin} -- sh -c ": >made-{begin}" && rm made-0 &&
+	did --resume --range 0:40 --workdir tmp --return made-{begin} -- sh -c ": >made-{begin}" && test -e made-0 && grep "\"dropped\"" again && counted 40 0
+'
+test_expect_success 'nor the frames of a queue that were mended, or are gone' '
+	rm again && printf "0:4 a\n0:4 b\n0:4 c\n" >queue && did --queue queue -- true && counted 4 0 4 0 4 0 &&
+	printf "0:4 a\n1:3 b\n" >queue && did --resume --queue queue -- true && counted 4 0 2 0
+'
 test_expect_success 'a run that failed has no summary: the frames are told all the same' '
 	head -n 1 two >failed && evenstep report failed >got && cat got &&
 	grep -qx "1 frame in 4.00 s, efficiency 0.750; the run did not come to its end" got && evenstep report --json failed | jq -e ".ended | not"
@@ -124,6 +149,11 @@ test_expect_success 'thousands of frames: the first 400 are drawn, and one line 
 '
 printf '{"type":"frame","report":{"format":3}}\n' >later
 printf '{"type":"journal","version":3,"work":"w","sum":"0"}\n' >journal
+# What was done, as a journal has it: with what cannot be.
+work='{"type":"journal","version":2,"work":"w","sum":"0"}'
+printf '%s\n' "$work" '{"type":"dropped","slice":0}' >dropped
+printf '%s\n' "$work" '{"type":"queued","frame":1}' >queued
+printf '%s\n' "$work" '{"type":"slice","frame":0,"node":"n0","begin":0,"end":4,"seconds":1,"status":0}' '{"type":"slice","frame":0,"node":"n1","begin":2,"end":6,"seconds":1,"status":0}' >twice
 printf '{"type":"frame","report":{"kind":"run"}}\n' >nothing
 printf '{"type":"probe","report":{"format":2,"kind":"probe"}}\n' >probed
 {
@@ -201,6 +231,9 @@ no file||report: no FILE: see
 a picture of two files|two two --svg x|--svg: there are 2 reports: give one FILE, or --html PAGE$
 a report of a later format|later|report: later: is of format 3, of a later evenstep; this one reads up to 2: read it with that evenstep$
 a journal of a later version|journal|report: journal: trace, line 1: the journal is of version 3, of a later evenstep; this one reads up to 2: read it with that evenstep$
+a journal that drops what it has not|dropped|report: dropped: trace, line 2: "slice" is none of those before: give a journal as it was written$
+a journal whose frames are not in order|queued|report: queued: trace, line 2: "frame" is neither known nor the next: give a journal as it was written$
+a journal that has units twice|twice|report: twice: trace: the journal has units twice: give a journal as it was written$
 a report whose head says nothing|nothing|report: nothing: its "report" has no "format": give a report as it was written$
 tables of two kinds|--table two cast|--table: two is of a run, cast of a bcast: give those of one kind$
 a table in JSON|--table --json two|--json and --table exclude each other: give one of them$

@@ -3,12 +3,15 @@
  * trace_reader.h - the lines of a trace file, one after another (trace.h).
  *
  * The journal of a run (journal.h) is read as if it were its report: all of it
- * first, as slices of several frames may be mixed.  The journal does not say when a slice came back, so a frame lasts for as long as the commands of
- * its slowest node ran.  A last line of a journal that is not whole is ignored.
+ * first, as slices of several frames may be mixed, and some may not count in the
+ * end.  The journal does not say when a slice came back, so a frame lasts for as
+ * long as the commands of its slowest node ran.  A last line of a journal that is
+ * not whole is ignored.
  */
 #ifndef LAUNCHER_WHATIF_TRACE_READER_H
 #define LAUNCHER_WHATIF_TRACE_READER_H
 
+#include "launcher/whatif/journal_slices.h"
 #include "launcher/whatif/trace.h"
 
 struct trace_reader {
@@ -17,9 +20,8 @@ struct trace_reader {
     char *text;
     size_t room;
     int is_journal;
-    int is_read;    /* the journal is, to its end */
-    json_t *frames; /* its slices, by their frame; NULL: none */
-    void *next;     /* the frame of those that was told last */
+    int is_read; /* the journal is, to its end */
+    struct journal_slices slices;
 };
 
 /* {.file = ...} is a reader at the start of that file, which stays open. */
