@@ -20,6 +20,11 @@ test_expect_success 'a name of DOT that is not in UTF-8: exit 2, says so' '
 	grep -qa "no id: give text in UTF-8, or an integer" err
 '
 
+test_expect_success 'a name that plays tricks on a terminal is shown, and not obeyed' '
+	echo "{\"tasks\": [{\"id\": \"a\\u001b[2J\\u000ab\", \"time\": 1}]}" >tricks.json && evenstep graph plan tricks.json >out 2>err && cat out && test "$(wc -l <out)" = 3 &&
+	tail -n 1 out | grep -F " a\\033[2J\\nb"
+'
+
 # Every vector by the command line: `evenstep graph plan --json`.
 test_expect_success 'all 216 vectors, by the command line' '
 	jq -r ".cases[] | [.dag, .options.algorithm, .options.cores, .options.threshold,

@@ -31,6 +31,11 @@ test_expect_success "Nextflow's -with-dag: tasks are those of the trace, waiting
 		(any(.edges[]; .from == \"SURVEY:CLEAN (east)\" and .to == \"SURVEY:FLATTEN (west)\") | not) and
 		any(.edges[]; .from == \"SURVEY:CLEAN (west)\" and .to == \"SURVEY:JOIN\")" flow.json
 '
+test_expect_success 'names that play tricks on a terminal are shown, and not obeyed' '
+	printf "digraph { \"a\033[2J\" [time=1] }" >tricks.dot && sed "s/OTHER:STEP/OTHER:$(printf "\033[2J")STEP/" trace.txt >tricks.txt &&
+	evenstep graph import tricks.dot >out && cat out && grep -F "commands  none: " out && test_must_fail grep "$(printf "\033")" out &&
+	evenstep graph import --times tricks.txt nextflow.dot >out && grep -F "\"OTHER:\\033[2JSTEP (1)\"" out
+'
 test_expect_success 'a process is named with its workflows, or without' '
 	sed "s/SURVEY://" trace.txt >short && evenstep graph import --times short --json nextflow.dot >out &&
 	jq -e ".tasks == 5 and .times.own == 4" out

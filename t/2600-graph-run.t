@@ -102,6 +102,11 @@ test_expect_success 'what tasks print is shown with node and task, on stderr' '
 	said "local0: x y: x y on local0"
 '
 
+test_expect_success 'a name that plays tricks on a terminal is shown, and not obeyed' '
+	echo "{\"tasks\": [{\"id\": \"a\\u001b[2J\", \"time\": 0, \"command\": \"true\"}]}" >tricks.json &&
+	evenstep graph run --local 1 tricks.json >table && grep -F "a\\033[2J " table
+'
+
 # --- small and odd graphs ---------------------------------------------------------------
 test_expect_success 'one task, no files, no time' '
 	echo "{\"tasks\": [{\"id\": 1, \"time\": 0, \"command\": \"true\"}]}" >one.json &&

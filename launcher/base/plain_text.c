@@ -2,6 +2,7 @@
 #include "launcher/base/plain_text.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define ESCAPE_SIZE (PLAIN_TEXT_MOST + 1) /* "\033", with its NUL */
@@ -56,4 +57,14 @@ void plain_text(char *out, size_t size, const char *text)
     for (char *p = out; *p; p++)
         for (size_t n = control(p); n > 0; n--)
             p[n - 1] = '?';
+}
+
+char *plain_text_new(const char *text)
+{
+    size_t size = PLAIN_TEXT_MOST * strlen(text) + 1;
+    char *out = malloc(size);
+
+    if (out)
+        plain_text(out, size, text);
+    return out;
 }

@@ -17,5 +17,7 @@
  * never cut.
  */
 void plain_text(char *out, size_t size, const char *text);
+/* Likewise a new string, whole, for free(3); NULL: no memory. */
+char *plain_text_new(const char *text);
 
 #endif

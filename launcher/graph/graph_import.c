@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/graph/graph_import.h"
+#include "launcher/base/plain_text.h"
 #include "launcher/graph/graph_work.h"
 
 #include <errno.h>
@@ -13,25 +14,26 @@ struct import {
     const struct graph_times *times; /* NULL: none */
     const char *path;
     struct graph_work work; /* empty: it cannot be run */
-    char reason[600];       /* why not */
+    char reason[600];       /* why not, as plain text */
     uint32_t unused, comms, needs;
-    const char *first; /* row of the times that no task has taken */
+    char *first; /* row of the times that no task has taken, as plain text */
 };
 
-static void look(struct import *x)
+static int look(struct import *x, struct es_error *err)
 {
     const struct graph *g = x->f->graph;
     struct es_error why = {0};
 
     for (uint32_t i = 0; x->times && i < x->times->rows; i++)
         if (!x->times->row[i].is_used && x->unused++ == 0)
-            x->first = x->times->row[i].name;
+            x->first = plain_text_new(x->times->row[i].name);
     for (uint32_t i = 0; i < g->edges; i++)
         x->comms += g->pred[i].comm > 0;
     for (uint32_t v = 0; g->need && v < g->tasks; v++)
         x->needs += g->need[v].cores > 1 || g->need[v].memory > 0;
     if (graph_work_read(&x->work, x->path, x->f, &why) < 0)
-        snprintf(x->reason, sizeof x->reason, "%s", why.what);
+        plain_text(x->reason, sizeof x->reason, why.what);
+    return x->unused > 0 && !x->first ? es_no_memory(err) : 0;
 }
 
 /* Tasks whose time is their own. */
@@ -242,17 +244,17 @@ int graph_import(const struct graph_file *f,
                  struct es_error *err)
 {
     struct import x = {.f = f, .times = how->times, .path = path};
-    int rc = 0;
+    int rc = look(&x, err);
 
-    look(&x);
-    if (json)
+    if (rc == 0 && json)
         rc = print_json(&x) < 0 ? es_no_memory(err) : 0;
-    else
+    else if (rc == 0)
         print_text(&x);
     if (rc == 0 && (ferror(stdout) || fflush(stdout) != 0))
         rc = es_no_space(err);
     if (rc == 0 && to)
         rc = write_to(&x, to, err);
     graph_work_clear(&x.work);
+    free(x.first);
     return rc;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/graph/graph_print.h"
+#include "launcher/base/plain_text.h"
 #include "launcher/base/svg.h"
 
 #include <inttypes.h>
@@ -199,13 +200,14 @@ int graph_print_table(FILE *out,
     fprintf(out, "processor  core         start        finish  task\n");
     for (uint32_t i = 0; i < p->instances; i++) {
         const struct instance *x = &p->instance[i];
-        char *id = id_text(f, x->task);
+        char *id = id_text(f, x->task), *plain = id ? plain_text_new(id) : NULL;
 
-        if (!id)
+        free(id);
+        if (!plain)
             return -1;
         fprintf(out, "%9u  %4u  %12.6f  %12.6f  %s\n", x->processor, x->core,
-                seconds(x->start), seconds(x->finish), id);
-        free(id);
+                seconds(x->start), seconds(x->finish), plain);
+        free(plain);
     }
     return ferror(out) ? -1 : 0;
 }

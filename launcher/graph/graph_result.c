@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/graph/graph_result.h"
 #include "launcher/base/json_member.h"
+#include "launcher/base/plain_text.h"
 #include "launcher/base/report_head.h"
 
 #include <math.h>
@@ -138,15 +139,20 @@ static int print_json(FILE *out,
 
 /* --- text ----------------------------------------------------------------- */
 
-static void print_instance(FILE *out,
-                           const struct graph_result *r,
-                           const struct place *p)
+static int print_instance(FILE *out,
+                          const struct graph_result *r,
+                          const struct place *p)
 {
-    fprintf(out, "%-24s %-12s %4u %12.6f %12.6f %12.6f %12.6f\n",
-            r->state->work->task[p->task].name,
+    char *task = plain_text_new(r->state->work->task[p->task].name);
+
+    if (!task)
+        return -1;
+    fprintf(out, "%-24s %-12s %4u %12.6f %12.6f %12.6f %12.6f\n", task,
             session_node(r->session, p->node)->name, p->core,
             seconds(p->planned_start), seconds(p->planned_finish),
             seconds(p->start), seconds(p->finish));
+    free(task);
+    return 0;
 }
 
 static void print_fitted(FILE *out, const struct graph_result *r)
@@ -173,8 +179,9 @@ static int print_text(FILE *out,
     fprintf(out, "%-24s %-12s %4s %12s %12s %12s %12s\n", "task", "node",
             "core", "planned s", "to", "real s", "to");
     for (uint32_t i = 0; i < r->state->places; i++)
-        if (r->state->place[i].state == PLACE_DONE)
-            print_instance(out, r, &r->state->place[i]);
+        if (r->state->place[i].state == PLACE_DONE
+            && print_instance(out, r, &r->state->place[i]) < 0)
+            return -1;
     fprintf(out,
             "planned %.3f s, %.1f J on %u nodes; took %.3f s (%+.1f %%), "
             "%.1f J on %u nodes\n",

@@ -3,6 +3,7 @@
 #include "launcher/base/plain_text.h"
 #include "tap.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const struct {
@@ -25,8 +26,12 @@ static void test_texts(void)
     char out[100];
 
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        char *new = plain_text_new(texts[i].text);
+
         plain_text(out, sizeof out, texts[i].text);
         is_str(out, texts[i].shown, texts[i].name);
+        is_str(new, texts[i].shown, "... as a new string");
+        free(new);
     }
 }
 
