@@ -343,8 +343,9 @@ static void tell(const struct command *c, const struct broadcast_result *r)
 
     snprintf(what, sizeof what, "%.1f MB", (double)r->bytes / 1e6);
     if (c->o->is_tree)
-        snprintf(what, sizeof what, "%.1f MB in %u files and folders",
-                 (double)r->bytes / 1e6, r->files);
+        snprintf(what, sizeof what, "%.1f MB in %u %s", (double)r->bytes / 1e6,
+                 r->files,
+                 r->files == 1 ? "file or folder" : "files and folders");
     if (c->o->sources.parts & TREE_DIGESTS)
         snprintf(what + strlen(what), sizeof what - strlen(what),
                  ", of which %.1f MB were sent,", (double)r->sent / 1e6);
@@ -358,7 +359,8 @@ static void tell(const struct command *c, const struct broadcast_result *r)
     if (c->o->libs.n > 0)
         snprintf(what + strlen(what), sizeof what - strlen(what),
                  " (libraries: %zu)", c->o->libs.n);
-    notice("%s to %u nodes in %.3f s", what, r->home.plan.nodes, r->seconds);
+    notice("%s to %u node%s in %.3f s", what, r->home.plan.nodes,
+           r->home.plan.nodes == 1 ? "" : "s", r->seconds);
 }
 
 static int has_failed_with(const struct bcast_result *r, int error)
