@@ -14,11 +14,11 @@ for unit in $(seq "$1" $(($2 - 1))); do
 done
 END
 chmod +x units
-# submit SECONDS UNITS: a job of a minute, of which so many seconds are not for work.
+# submit SECONDS UNITS [OPTION...]: a job of a minute, of which so many seconds are not for work.
 submit() {
-	seq 0 $(($2 - 1)) >want &&
-		on_ctl env "PATH=$EVENSTEP_BUILD:$PATH" UNTIL_END="$1" sbatch -N 2 -t 1 -o log --parsable "$EVENSTEP_SRC/contrib/requeue" \
-			--metrics equal --range "0:$2" -- "$PWD/units" "{begin}" "{end}" >id && job=$(cat id)
+	submit_end=$1 submit_units=$2 && shift 2 && seq 0 "$((submit_units - 1))" >want &&
+		on_ctl env "PATH=$EVENSTEP_BUILD:$PATH" UNTIL_END="$submit_end" sbatch -N 2 -t 1 -o log --parsable "$@" "$EVENSTEP_SRC/contrib/requeue" \
+			--metrics equal --range "0:$submit_units" -- "$PWD/units" "{begin}" "{end}" >id && job=$(cat id)
 }
 state() { on_ctl scontrol show job "$job" | grep -q "$1"; }
 log() { cat log && grep -qE "$1" log; }
@@ -31,7 +31,12 @@ at_once() { sleep 2 && on_ctl scontrol update JobId="$job" StartTime=now; }
 # done_at_last: however often it has to be begun again.
 done_at_last() { test -e "output.$job" || { ! has_ended || at_once; false; }; }
 
-test_expect_success 'up: two nodes' 'testbed_up --nodes 2'
+# Jobs in "urgent" take nodes away from those in the others: Slurm requeues what is in "main", and
+# cancels what is in "graceful", half a minute after it has said so.
+test_expect_success 'up: two nodes, and preemption' '
+	testbed_up --nodes 2 --set PreemptType=preempt/partition_prio --set PreemptMode=REQUEUE --set "PartitionName=urgent Nodes=ALL PriorityTier=10" \
+		--set "PartitionName=graceful Nodes=ALL PreemptMode=CANCEL GraceTime=30"
+'
 test_expect_success 'the time of a job is up: it is requeued with what it has done' '
 	submit 53 240 && wait_for 120 state "JobState=PENDING.*BeginTime" && wait_for 60 log "^evenstep: time is up: [0-9]+ units of frame 0 are left: --resume goes on with it" &&
 	test ! -e "output.$job" && test "$(grep -c "\"slice\"" "journal.$job")" -gt 1
@@ -44,10 +49,22 @@ test_expect_success 'a limit that is raised meanwhile holds' '
 	rm -f log && submit 54 160 && wait_for 60 state RUNNING && on_ctl scontrol update JobId=$job TimeLimit=10 &&
 	wait_for 120 state COMPLETED && test_cmp want "output.$job" && ! log "time is up"
 '
-test_expect_success 'taken away in mid-run and requeued, as by preemption: it goes on where it was' '
-	rm -f log && : >hold && submit 1 80 && wait_for 60 has_done && on_ctl scontrol requeue $job && wait_for 60 has_ended && wait_for 60 none_of units &&
-	log "^evenstep: stopped by SIGTERM: [1-9][0-9]* units of frame 0 are left: --resume goes on with it" && before=$(grep -c "\"slice\"" "journal.$job") && rm hold &&
-	wait_for 120 done_at_last && test_cmp want "output.$job" && wait_for 60 state COMPLETED && test $before -lt "$(grep -c "\"slice\"" "journal.$job")"
+# goes_on: it has ended in mid-run, in order; when it has its nodes again it ends as if it had kept them.
+goes_on() {
+	wait_for 60 has_ended && wait_for 60 none_of units &&
+		log "^evenstep: stopped by SIGTERM: [1-9][0-9]* units of frame 0 are left: --resume goes on with it" && before=$(grep -c "\"slice\"" "journal.$job") && rm hold &&
+		wait_for 120 done_at_last && test_cmp want "output.$job" && wait_for 60 state COMPLETED && test "$before" -lt "$(grep -c "\"slice\"" "journal.$job")"
+}
+# urgent: a job that needs all of both nodes, and ends at once.
+urgent() { on_ctl sbatch -W -N 2 --exclusive -p urgent -o urgent --wrap "echo ran" && grep -x ran urgent; }
+test_expect_success 'taken away in mid-run and requeued: it goes on where it was' '
+	rm -f log && : >hold && submit 1 80 && wait_for 60 has_done && on_ctl scontrol requeue $job && goes_on
+'
+test_expect_success 'so it does after preemption, where Slurm requeues it' '
+	rm -f log && : >hold && submit 5 80 -t 10 && wait_for 60 has_done && urgent && goes_on
+'
+test_expect_success 'where Slurm would cancel it the script sees exit 4 in the time of grace, and requeues it' '
+	rm -f log && : >hold && submit 5 80 -t 10 -p graceful && wait_for 60 has_done && urgent && goes_on
 '
 # cancelled OPTION...: a run in a job of its own.
 cancelled() { on_ctl env "PATH=$EVENSTEP_BUILD:$PATH" salloc -Q -N2 evenstep run --metrics equal --range 0:80 --journal journal.0 --gather file "$@" -- ./units "{begin}" "{end}" 2>err; }
