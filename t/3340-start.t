@@ -123,6 +123,17 @@ test_expect_success 'likewise after scancel' '
 	test -e brought &&
 	wait_for 60 no_agents && wait_for 60 no_jobs && test -z "$(on_ctl find /dev/shm -name "linger-*")"
 '
+unattended() { test -z "$(ours -f "evenstep attend")"; }
+# Each library takes five seconds of the disk, which no signal ends, and all are in one chunk: it
+# is to be seen between two of them, before so many are open that threads do the others.
+test_expect_success 'a step that is interrupted while its libraries are read: all ends long before they are' '
+	mkdir slow && echo "int none;" >none.c && cc -shared -o slow/lib1.so none.c && for i in $(seq 2 16); do cp slow/lib1.so slow/lib$i.so || return 1; done && echo "int main(void) { return 0; }" >app.c &&
+	cc -o app app.c -Wl,--no-as-needed -L slow $(printf -- "-l:lib%d.so " $(seq 16)) -Wl,-rpath,"$PWD/slow" && rm -f log &&
+	{ "$testbed" exec --name "$testbed_name" -- env --default-signal=INT LD_PRELOAD="$EVENSTEP_BUILD/t/programs/disk.so" DISK_SLOW=5000 DISK_LOG="$PWD/log" \
+		srun -N2 --evenstep-probe=off --evenstep-libs --evenstep-bcast=app:/tmp/app /tmp/app >out 2>err 3>&- 4>&- 5>&- & } && run=$! &&
+	wait_for 60 grep -qs "^slow" log && kill -INT $run && { test_must_fail wait $run; mentioned "evenstep: interrupted while it started; the step is not started"; } &&
+	wait_for 60 unattended && wait_for 60 no_agents && cat log && test "$(grep -c "^slow" log)" = 1
+'
 test_expect_success 'nothing is left' 'rm "$prolog"; wait_for 60 none_of evenstep-agent && wait_for 60 none_of evenstep'
 
 test_done

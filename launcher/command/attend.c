@@ -9,6 +9,7 @@
  * ends, the step has ended.
  */
 #include "launcher/base/options.h"
+#include "launcher/base/signals.h"
 #include "launcher/command/attend_libs.h"
 #include "launcher/command/attend_options.h"
 #include "launcher/command/plugin_line.h"
@@ -28,7 +29,6 @@
 #include "launcher/session/step_layout.h"
 
 #include <event2/event.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +39,8 @@ struct attend {
     struct config config;
     struct es_error *err;
     struct front front;
-    struct event *on_stdin, *on_term;
+    struct event *on_stdin;
+    struct signals signals;
     struct plugin_line line;
     char *layout; /* of the tasks of the step, as Slurm prints it */
     struct step_files files;
@@ -268,14 +269,25 @@ static void on_over(void *arg)
     front_finish(&a->front, 0);
 }
 
+/* The plugin does not wait any longer, or Slurm ends all: there is nobody to be told
+ * why.  What reads the inputs has seen it already. */
+static void on_signal(void *arg, int number)
+{
+    struct attend *a = arg;
+
+    (void)number;
+    front_finish(&a->front, 0);
+}
+
 static void on_end(evutil_socket_t fd, short what, void *arg)
 {
     struct attend *a = arg;
     char byte;
 
-    if (what == EV_READ && read((int)fd, &byte, 1) > 0)
+    (void)what;
+    if (read((int)fd, &byte, 1) > 0)
         return; /* the plugin writes nothing; only the end counts */
-    if (what == EV_READ && step_runs(a)) {
+    if (step_runs(a)) {
         (void)event_del(a->on_stdin); /* it is readable from now on */
         step_watch_end(&a->watch, a->front.base, on_over, a);
     } else {
@@ -386,10 +398,10 @@ static int start(struct attend *a)
         return -1;
     a->on_stdin =
         event_new(a->front.base, STDIN_FILENO, EV_READ | EV_PERSIST, on_end, a);
-    a->on_term = evsignal_new(a->front.base, SIGTERM, on_end, a);
-    if (!a->on_stdin || !a->on_term || event_add(a->on_term, NULL) < 0
-        || event_add(a->on_stdin, NULL) < 0)
+    if (!a->on_stdin || event_add(a->on_stdin, NULL) < 0
+        || signals_catch(&a->signals, a->front.base, on_signal, a) < 0)
         return es_no_memory(a->err);
+    signals_end_at_second();
     return open_session(a);
 }
 
@@ -406,8 +418,7 @@ static void clear(struct attend *a)
     step_watch_stop(&a->watch);
     qualification_clear(&a->qualification);
     node_history_clear(&a->node_history);
-    if (a->on_term)
-        event_free(a->on_term);
+    signals_release(&a->signals);
     front_end(&a->front);
 }
 
