@@ -56,12 +56,26 @@ void bcast_copy_clear(struct bcast_copy *c)
     chunk_recent_clear(&c->recent);
 }
 
+/* How much room is lacking. */
+static void say_lack(struct bcast_copy *c)
+{
+    char lacks[64];
+
+    room_tell(&c->room, lacks, sizeof lacks);
+    if (lacks[0])
+        snprintf(c->why, sizeof c->why, "%.*s: %s: %s",
+                 (int)sizeof c->why - 150, c->order->destination,
+                 strerror(ENOSPC), lacks);
+}
+
 static int open_file(struct bcast_copy *c)
 {
     const struct bcast_order *o = c->order;
     int why = destination_open(&c->file, o->destination, o->plan.bytes,
-                               (o->flags & ORDER_FORCE) != 0);
+                               (o->flags & ORDER_FORCE) != 0, &c->room);
 
+    if (why == ENOSPC)
+        say_lack(c);
     if (!why && o->flags & ORDER_SYNC)
         destination_keep(&c->file);
     return why;
@@ -298,7 +312,8 @@ static int make_tree(struct bcast_copy *c)
         .single = (o->flags & ORDER_SINGLE) != 0,
         .now = (o->flags & ORDER_SINGLE) && !(o->flags & ORDER_TIMES),
         .cache = o->flags & ORDER_CACHE ? o->cache : NULL,
-        .cache_bytes = o->cache_bytes};
+        .cache_bytes = o->cache_bytes,
+        .room = &c->room};
     int why =
         tree_copy_create(&c->tree, &setup, c->index, (size_t)o->plan.bytes);
 
@@ -330,7 +345,7 @@ void bcast_copy_cancel(struct bcast_copy *c)
 
 const char *bcast_copy_why(const struct bcast_copy *c)
 {
-    return c->tree ? tree_copy_why(c->tree) : c->why;
+    return c->tree && !c->why[0] ? tree_copy_why(c->tree) : c->why;
 }
 
 void bcast_copy_report(const struct bcast_copy *c, struct bcast_done *d)
@@ -347,6 +362,15 @@ void bcast_copy_report(const struct bcast_copy *c, struct bcast_done *d)
     }
 }
 
+static int begin_tree(struct bcast_copy *c)
+{
+    int why = tree_copy_prepare(c->tree);
+
+    if (why == ENOSPC)
+        say_lack(c);
+    return why;
+}
+
 int bcast_copy_finish(struct bcast_copy *c)
 {
     const struct bcast_order *o = c->order;
@@ -354,7 +378,7 @@ int bcast_copy_finish(struct bcast_copy *c)
     if (is_tree(c))
         return tree_copy_finish(c->tree);
     if (is_index(c))
-        return tree_copy_prepare(c->tree);
+        return begin_tree(c);
     return destination_finish(&c->file, o->mode,
                               o->flags & ORDER_TIMES ? &o->mtime_ns : NULL);
 }

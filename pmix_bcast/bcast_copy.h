@@ -21,6 +21,7 @@ struct bcast_copy {
     struct destination file;
     uint8_t *index; /* owned, until it makes the tree: then the tree's */
     struct tree_copy *tree;     /* owned; NULL: none */
+    struct room room;           /* that was asked for */
     struct chunk_recent recent; /* of a tree */
     uint64_t *offset;           /* of each chunk, and the end of the last */
     struct chunk_tag *tag;      /* of each chunk */

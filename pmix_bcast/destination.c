@@ -39,35 +39,30 @@ static int is_in_memory(int fd, struct statfs *fs)
            && (fs->f_type == TMPFS_MAGIC || fs->f_type == RAMFS_MAGIC);
 }
 
-/* One without a limit, or which does not say, has no blocks. */
-static int has_room(int fd, uint64_t bytes)
-{
-    struct statfs fs;
-    uint64_t block;
-
-    if (fstatfs(fd, &fs) < 0 || fs.f_blocks == 0)
-        return 1;
-    block = (uint64_t)(fs.f_frsize > 0 ? fs.f_frsize : fs.f_bsize);
-    return bytes / block + (bytes % block > 0) <= fs.f_bavail;
-}
-
 /* So that a full disk is known at once.  What cannot fit is not tried: fallocate()
- * would take all that is left from everybody before it finds that out. */
-static int reserve(int fd, uint64_t bytes)
+ * would take all that is left from everybody before it finds that out.  What it has
+ * reserved need not be promised. */
+static int reserve(const struct destination *d,
+                   uint64_t bytes,
+                   struct room *room)
 {
     struct statfs fs;
 
-    if (!has_room(fd, bytes))
+    room_begin(room, d->target.folder);
+    room_add(room, bytes);
+    if (room_ask(room, d->target.folder, 0) != 0)
         return ENOSPC;
     if (bytes == 0)
         return 0;
-    if (!is_in_memory(fd, &fs)) {
-        if (fallocate(fd, 0, 0, (off_t)bytes) == 0)
+    if (!is_in_memory(d->fd, &fs)) {
+        if (fallocate(d->fd, 0, 0, (off_t)bytes) == 0) {
+            room->need.blocks = 0;
             return 0;
+        }
         if (errno != EOPNOTSUPP && errno != ENOSYS)
             return errno;
     }
-    return ftruncate(fd, (off_t)bytes) < 0 ? errno : 0;
+    return ftruncate(d->fd, (off_t)bytes) < 0 ? errno : 0;
 }
 
 static void choose_part(struct destination *d)
@@ -100,8 +95,10 @@ static int open_part(struct destination *d)
 int destination_open(struct destination *d,
                      const char *path,
                      uint64_t bytes,
-                     int force)
+                     int force,
+                     struct room *room)
 {
+    struct room alone = {.n_before = 0};
     struct statfs fs;
     int why;
 
@@ -113,7 +110,7 @@ int destination_open(struct destination *d,
     if (why == 0)
         why = open_part(d);
     if (why == 0)
-        why = reserve(d->fd, bytes);
+        why = reserve(d, bytes, room ? room : &alone);
     if (why)
         destination_close(d);
     else if (is_in_memory(d->fd, &fs))

@@ -8,6 +8,7 @@
 #define PMIX_BCAST_DESTINATION_H
 
 #include "pmix_bcast/huge_map.h"
+#include "pmix_bcast/room.h"
 #include "pmix_bcast/target.h"
 
 #include <stddef.h>
@@ -32,13 +33,15 @@ struct destination {
 /*
  * Begin a file of so many bytes at an absolute path, with the room for it
  * reserved where the file system can.  With force what is there will be
- * replaced, else it is EEXIST; a folder is EISDIR either way.  All return 0,
- * or an errno value.
+ * replaced, else it is EEXIST; a folder is EISDIR either way.  The room is asked for
+ * beside what room says was promised before (NULL: nothing), and what it says then
+ * is promised until the file is written.  All return 0, or an errno value.
  */
 int destination_open(struct destination *d,
                      const char *path,
                      uint64_t bytes,
-                     int force);
+                     int force,
+                     struct room *room);
 /* What is finished is to be on the disk, and its name, too: call it before
  * anything is written.  A file in memory has no such thing. */
 void destination_keep(struct destination *d);

@@ -447,7 +447,7 @@ void exchange_join(struct exchange *x, struct link *l)
 /* Where it is to go, and what it is compared to; -1 with errno. */
 static int prepare(const struct exchange *x, struct fetch *f, const char *path)
 {
-    errno = destination_open(&f->to, path, f->file.bytes, 1);
+    errno = destination_open(&f->to, path, f->file.bytes, 1, NULL);
     if (errno)
         return -1;
     if (x->s.keep)

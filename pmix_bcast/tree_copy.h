@@ -12,6 +12,7 @@
 #ifndef PMIX_BCAST_TREE_COPY_H
 #define PMIX_BCAST_TREE_COPY_H
 
+#include "pmix_bcast/room.h"
 #include "pmix_bcast/tree_index.h"
 
 struct tree_copy;
@@ -27,6 +28,7 @@ struct tree_copy_setup {
     int now;                 /* its time of change is not kept */
     const char *cache;       /* use the one in this folder; NULL: none */
     uint64_t cache_bytes;    /* that it may have */
+    struct room *room; /* as of destination_open(), until it is prepared */
 };
 
 /* Read the index, which is taken over, on failure, too; it stays where it is
@@ -36,7 +38,7 @@ int tree_copy_create(struct tree_copy **out,
                      uint8_t *index,
                      size_t len);
 /* Make all folders and symlinks, what has no content, and what is here already.
- * ENOSPC if there is no room for the rest. */
+ * ENOSPC if there is no room for the rest, which is promised else. */
 int tree_copy_prepare(struct tree_copy *t);
 /* Then: the segments of files that are to come; no bits if nobody has asked for
  * what is here.  And which come: what other nodes lack is among them. */

@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #define HOLE (1u << 20) /* bytes of one that is tried, at most */
@@ -164,23 +163,22 @@ static uint64_t needed(const struct tree_copy *t, uint32_t entry)
     return left > 0 && t->dense ? left + (e->size - e->data) : left;
 }
 
-static int check_room(const struct tree_copy *t)
+static int check_room(struct tree_copy *t)
 {
-    struct statvfs fs;
-    uint64_t block, blocks = 0;
+    room_begin(t->room, t->target.folder);
+    for (uint32_t i = 0; i < t->index.n; i++)
+        room_add(t->room, needed(t, i));
+    return room_ask(t->room, t->target.folder, t->index.n);
+}
 
-    if (fstatvfs(t->target.folder, &fs) < 0)
-        return errno;
-    block = fs.f_frsize > 0 ? fs.f_frsize : 1;
-    for (uint32_t i = 0; i < t->index.n; i++) {
-        uint64_t bytes = needed(t, i);
+/* All others have been made. */
+static void promise_files(struct tree_copy *t)
+{
+    uint64_t files = 0;
 
-        blocks += bytes / block + (bytes % block > 0);
-    }
-    if ((fs.f_blocks > 0 && blocks > fs.f_bavail)
-        || (fs.f_files > 0 && t->index.n > fs.f_favail))
-        return ENOSPC;
-    return 0;
+    for (uint32_t i = 0; i < t->index.n; i++)
+        files += needed(t, i) > 0;
+    t->room->need.files = files;
 }
 
 static void sweep(const struct tree_copy *t)
@@ -219,6 +217,7 @@ static int init(struct tree_copy *t, const struct tree_copy_setup *setup)
     t->now = setup->now;
     t->use_cache = setup->cache != NULL;
     t->cache_bytes = setup->cache_bytes;
+    t->room = setup->room ? setup->room : &t->alone;
     t->cache_path = strdup(setup->cache ? setup->cache : "");
     t->destination = strdup(setup->destination);
     t->files =
@@ -286,10 +285,14 @@ int tree_copy_prepare(struct tree_copy *t)
         why = atomic_load(&t->progress.cancel) ? ECANCELED : make_entry(t, i);
         (void)atomic_fetch_add(&t->progress.steps, 1);
     }
-    if (why || (!t->update && !t->use_cache))
-        return why;
-    why = tree_copy_take_same(t);
-    return why ? why : check_room(t);
+    if (why == 0 && (t->update || t->use_cache)) {
+        why = tree_copy_take_same(t);
+        if (why == 0)
+            why = check_room(t);
+    }
+    if (why == 0)
+        promise_files(t);
+    return why;
 }
 
 const struct tree_want *tree_copy_lacks(const struct tree_copy *t)

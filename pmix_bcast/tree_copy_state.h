@@ -41,6 +41,7 @@ struct tree_copy {
     char host[65];
     int force, keep, update, delete, single, now, use_cache;
     int old; /* with update: the folder that is there; -1: none */
+    struct room *room, alone; /* alone: nobody has given one */
     char *cache_path;
     uint64_t cache_bytes;
     char cache_note[300], note[200];

@@ -125,7 +125,7 @@ test_expect_success 'without -r, too, and before a run' '
 test_expect_success 'where a file system has no holes it does not fit: each node is named before a byte is written, and nothing is left' '
 	nodes 2 && rm -f log && for options in "" "--update"; do
 		test_expect_code 1 env LD_PRELOAD="$EVENSTEP_BUILD/t/programs/disk.so" DISK_DENSE=100000000 DISK_LOG="$here/log" evenstep bcast --local 2 $options tera/byte "$dst" 2>err &&
-			said "evenstep: local0: .*: No space left on device" && said "evenstep: local1: .*: No space left on device" &&
+			said "evenstep: local0: .*: No space left on device: [0-9.]+ [kMG]B more are needed" && said "evenstep: local1: .*: No space left on device: [0-9.]+ [kMG]B more are needed" &&
 			said "evenstep: 2 of 2 nodes have not got the file: see the lines above" || return 1
 	done && find dst -mindepth 2 >left && test_cmp /dev/null left && ! grep ^full log
 '

@@ -236,7 +236,7 @@ static int write_file(const char *path, const char *text, struct es_error *err)
     else
         why = stat(path, &st) < 0 ? errno : 0;
     if (why == 0)
-        why = destination_open(&to, beside, strlen(text), 1);
+        why = destination_open(&to, beside, strlen(text), 1, NULL);
     if (why == 0)
         why = destination_write(&to, text, strlen(text), 0);
     if (why == 0)

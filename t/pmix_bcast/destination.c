@@ -77,7 +77,7 @@ static void drop(const char *name)
 static int make(const char *name, const char *text, int force)
 {
     struct destination d;
-    int why = destination_open(&d, in_folder(name), strlen(text), force);
+    int why = destination_open(&d, in_folder(name), strlen(text), force, NULL);
 
     if (why == 0)
         why = destination_write(&d, text, strlen(text), 0);
@@ -94,7 +94,7 @@ static void test_whole(void)
     int64_t times[] = {0, -1500000000, 1234567890123456789};
     mode_t mask = umask(077);
 
-    ok(destination_open(&d, in_folder("x"), 10, 0) == 0
+    ok(destination_open(&d, in_folder("x"), 10, 0, NULL) == 0
            && files() == (nameless ? 0 : 1) && access(in_folder("x"), F_OK) < 0,
        "an open file has no name yet, or not its own");
     ok(fstat(d.fd, &st) == 0 && (st.st_mode & 07777) == 0600
@@ -115,7 +115,7 @@ static void test_whole(void)
     ok(files() == 1, "closing twice does no harm");
     drop("x");
     for (int i = 0; i < 3; i++) {
-        if (destination_open(&d, in_folder("x"), 0, 0) != 0
+        if (destination_open(&d, in_folder("x"), 0, 0, NULL) != 0
             || destination_finish(&d, 0600, &times[i]) != 0)
             bail("cannot make x");
         destination_close(&d);
@@ -132,13 +132,13 @@ static void test_given_up(void)
 {
     struct destination d;
 
-    if (destination_open(&d, in_folder("x"), 100, 0) != 0)
+    if (destination_open(&d, in_folder("x"), 100, 0, NULL) != 0)
         bail("cannot open x");
     (void)destination_write(&d, "half", 4, 0);
     destination_close(&d);
     is_int(files(), 0, "what is not finished is removed");
     put("x", "old");
-    if (destination_open(&d, in_folder("x"), 100, 1) != 0)
+    if (destination_open(&d, in_folder("x"), 100, 1, NULL) != 0)
         bail("cannot open x");
     destination_close(&d);
     ok(files() == 1 && has("x", "old"), "and what was there is as it was");
@@ -169,11 +169,11 @@ static void test_there(void)
         bail("no link");
     ok(make("x", "new", 0) == EEXIST && access(in_folder("nowhere"), F_OK) < 0,
        "nor is one followed that points nowhere");
-    is_int(destination_open(&a, in_folder("x"), 1, 0), EEXIST,
+    is_int(destination_open(&a, in_folder("x"), 1, 0, NULL), EEXIST,
            "and that is known at once");
     drop("x");
-    if (destination_open(&a, in_folder("x"), 1, 0) != 0
-        || destination_open(&b, in_folder("x"), 1, 0) != 0)
+    if (destination_open(&a, in_folder("x"), 1, 0, NULL) != 0
+        || destination_open(&b, in_folder("x"), 1, 0, NULL) != 0)
         bail("cannot open x");
     ok(destination_finish(&a, 0600, NULL) == 0
            && destination_finish(&b, 0600, NULL) == EEXIST,
@@ -208,7 +208,7 @@ static void test_bad_names(void)
     memcpy(longest, "/tmp/", 5);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         for (int force = 0; force <= 1; force++) {
-            int why = destination_open(&d, cases[i].path, 1, force);
+            int why = destination_open(&d, cases[i].path, 1, force, NULL);
 
             ok(why == cases[i].why && d.fd == -1 && d.target.folder == -1,
                "%s%s: %s", cases[i].name, force ? ", with force" : "",
@@ -231,7 +231,7 @@ static void test_late_folder(void)
 {
     struct destination d;
 
-    if (destination_open(&d, in_folder("x"), 1, 1) != 0
+    if (destination_open(&d, in_folder("x"), 1, 1, NULL) != 0
         || mkdir(in_folder("x"), 0700) < 0)
         bail("no folder");
     ok(destination_finish(&d, 0600, NULL) == EISDIR,
@@ -255,9 +255,10 @@ static void test_limit(void)
     signal(SIGXFSZ, SIG_IGN);
     if (setrlimit(RLIMIT_FSIZE, &small) < 0)
         bail("cannot limit");
-    ok(destination_open(&d, in_folder("x"), 4097, 0) == EFBIG && files() == 0,
+    ok(destination_open(&d, in_folder("x"), 4097, 0, NULL) == EFBIG
+           && files() == 0,
        "no room: known at once, and nothing is left");
-    if (destination_open(&d, in_folder("x"), 4096, 0) != 0)
+    if (destination_open(&d, in_folder("x"), 4096, 0, NULL) != 0)
         bail("cannot open x");
     ok(destination_write(&d, bytes, 100, 4000) == EFBIG,
        "no room later: known when it is written");
@@ -274,7 +275,7 @@ static void test_full_disk(void)
         skip("a full disk", "cannot mount a small one");
         return;
     }
-    ok(destination_open(&d, in_folder("x"), 1 << 20, 0) == ENOSPC
+    ok(destination_open(&d, in_folder("x"), 1 << 20, 0, NULL) == ENOSPC
            && files() == 0,
        "a full disk: known at once, and nothing is left");
     ok(make("x", "it fits", 0) == 0 && has("x", "it fits"), "less fits");
@@ -295,7 +296,7 @@ static void test_too_large(void)
     more = (uint64_t)fs.f_bavail * fs.f_frsize + (1u << 30);
     if (fs.f_blocks == 0)
         more = UINT64_MAX / 2; /* then the system says no */
-    ok(destination_open(&d, in_folder("x"), more, 0) != 0 && files() == 0,
+    ok(destination_open(&d, in_folder("x"), more, 0, NULL) != 0 && files() == 0,
        "more than there is room for: known at once, and nothing is left");
 }
 
