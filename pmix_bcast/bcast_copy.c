@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define VERIFY_TURN 64u /* chunks read back at once, before others' turn */
@@ -21,19 +22,26 @@ static int is_tree(const struct bcast_copy *c)
     return (c->order->flags & ORDER_TREE) != 0;
 }
 
+static int begins(const struct bcast_copy *c)
+{
+    return (c->order->flags & (ORDER_INDEX | ORDER_BEGIN)) != 0;
+}
+
 int bcast_copy_init(struct bcast_copy *c,
                     const struct bcast_order *order,
-                    struct tree_copy *tree,
+                    struct bcast_begun_list *begun,
                     const struct secret *secret)
 {
+    struct bcast_begun was = {.file = DESTINATION_CLOSED};
     const struct plan *p = &order->plan;
 
+    if (order->begun)
+        (void)bcast_begun_take(begun, order->begun, &was);
     *c = (struct bcast_copy){
-        .order = order, .file = DESTINATION_CLOSED, .tree = tree};
-    if (!is_tree(c)) { /* its content has never come */
-        tree_copy_destroy(tree);
-        c->tree = NULL;
-    }
+        .order = order,
+        .file = was.file,
+        .tree = was.tree,
+        .room = {.before = begun->need, .n_before = begun->n}};
     c->offset = calloc(p->chunks + 1u, sizeof *c->offset);
     c->tag = calloc(p->chunks + 1u, sizeof *c->tag);
     c->lent = calloc(p->chunks + 1u, 1);
@@ -81,6 +89,18 @@ static int open_file(struct bcast_copy *c)
     return why;
 }
 
+/* As many bytes as there was room made for. */
+static int open_begun_file(const struct bcast_copy *c)
+{
+    struct stat st;
+
+    if (c->file.fd < 0)
+        return EPROTO;
+    if (fstat(c->file.fd, &st) < 0)
+        return errno;
+    return (uint64_t)st.st_size == c->order->plan.bytes ? 0 : EPROTO;
+}
+
 /* Of the segments that at least one node has not got. */
 static int open_content(const struct bcast_copy *c)
 {
@@ -109,6 +129,8 @@ int bcast_copy_open(struct bcast_copy *c)
 
     if (is_tree(c))
         return open_content(c);
+    if (c->order->begun)
+        return open_begun_file(c);
     why = check_origin(c);
     if (why)
         return why;
@@ -329,7 +351,7 @@ int bcast_copy_whole(struct bcast_copy *c)
 
 int bcast_copy_takes_long(const struct bcast_copy *c)
 {
-    return c->tree != NULL || c->file.keep;
+    return c->tree != NULL || (c->file.keep && !begins(c));
 }
 
 unsigned bcast_copy_steps(const struct bcast_copy *c)
@@ -379,19 +401,24 @@ int bcast_copy_finish(struct bcast_copy *c)
         return tree_copy_finish(c->tree);
     if (is_index(c))
         return begin_tree(c);
+    if (begins(c))
+        return 0;
     return destination_finish(&c->file, o->mode,
                               o->flags & ORDER_TIMES ? &o->mtime_ns : NULL);
 }
 
-struct tree_copy *bcast_copy_take_tree(struct bcast_copy *c)
+void bcast_copy_hand_on(struct bcast_copy *c, struct bcast_begun_list *begun)
 {
-    struct tree_copy *tree = is_index(c) ? c->tree : NULL;
+    struct bcast_begun b = {
+        .id = c->order->id, .tree = c->tree, .file = c->file};
 
-    if (tree) {
-        c->tree = NULL;
-        c->index = NULL;
-    }
-    return tree;
+    if (!begins(c) || (!b.tree && b.file.fd < 0))
+        return;
+    bcast_begun_put(begun, &b, &c->room.need);
+    if (b.tree)
+        c->index = NULL; /* it is the tree's */
+    c->tree = NULL;
+    c->file = DESTINATION_CLOSED;
 }
 
 void bcast_copy_abandon(struct bcast_copy *c)

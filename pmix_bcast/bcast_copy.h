@@ -10,11 +10,10 @@
 #ifndef PMIX_BCAST_BCAST_COPY_H
 #define PMIX_BCAST_BCAST_COPY_H
 
+#include "pmix_bcast/bcast_begun.h"
 #include "pmix_bcast/bcast_message.h"
 #include "pmix_bcast/chunk_recent.h"
 #include "pmix_bcast/chunk_tag.h"
-#include "pmix_bcast/destination.h"
-#include "pmix_bcast/tree_copy.h"
 
 struct bcast_copy {
     const struct bcast_order *order;
@@ -27,16 +26,16 @@ struct bcast_copy {
     struct chunk_tag *tag;      /* of each chunk */
     uint8_t *lent;              /* of each chunk: 1 if somebody has its place */
     struct seal *seal;
-    uint32_t verified;        /* chunks that were read back */
-    char why[BCAST_TEXT_MAX]; /* it could not be opened: more than the errno
-                                 value says, or "" */
+    uint32_t verified; /* chunks that were read back */
+    char why
+        [BCAST_TEXT_MAX]; /* it failed: more than the errno value says, or "" */
 };
 
-/* Nothing is opened yet.  The order must outlive the copy; the tree (NULL: none
- * came before) is taken over, on failure, too. */
+/* Nothing is opened yet.  The order must outlive the copy; what it says was begun is
+ * taken from the list, on failure, too. */
 int bcast_copy_init(struct bcast_copy *c,
                     const struct bcast_order *order,
-                    struct tree_copy *tree,
+                    struct bcast_begun_list *begun,
                     const struct secret *secret);
 /* What is not finished is removed. */
 void bcast_copy_clear(struct bcast_copy *c);
@@ -97,9 +96,9 @@ void bcast_copy_cancel(struct bcast_copy *c);
  * know of a tree. */
 const char *bcast_copy_why(const struct bcast_copy *c);
 void bcast_copy_report(const struct bcast_copy *c, struct bcast_done *d);
-/* The tree that this index has made, for its content: the caller's now, and
- * nothing is read from this copy any more.  NULL: there is none. */
-struct tree_copy *bcast_copy_take_tree(struct bcast_copy *c);
+/* If this has begun a file or a tree, put it into the list, for its content, and
+ * nothing is read from this copy any more. */
+void bcast_copy_hand_on(struct bcast_copy *c, struct bcast_begun_list *begun);
 /* It has failed: remove it. */
 void bcast_copy_abandon(struct bcast_copy *c);
 

@@ -26,6 +26,7 @@ struct bcast_wish {           /* which file, and how */
     uint32_t chunk, branches; /* 0: as it is best */
     uint32_t small;           /* up to so many bytes go with the order */
     int is_whole; /* all of what a source is in is in the copy: it may be replaced */
+    uint32_t begun;           /* id of the broadcast that has begun it, or 0 */
     double timeout_s;         /* a node without progress is given up; 0: 10 */
     const char *interfaces;   /* meant for data (network.h); NULL: none */
     enum pack pack;           /* how chunks travel */

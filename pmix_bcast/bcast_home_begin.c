@@ -182,6 +182,12 @@ static int is_small(const struct bcast_home *h)
            && h->plan.bytes * h->plan.nodes <= INLINE_ALL;
 }
 
+/* Nothing of it is sent. */
+static int begins_file(const struct bcast_home *h)
+{
+    return (h->s.wish.flags & ORDER_BEGIN) != 0;
+}
+
 static uint32_t fabric_flags(enum transport t)
 {
     return t == TRANSPORT_TCP    ? 0
@@ -205,7 +211,7 @@ static uint32_t origin_flags(const struct bcast_wish *w)
                : ORIGIN_MAY_BE;
 }
 
-/* The content goes where the index was taken. */
+/* The content goes where it was begun. */
 static int find_origin(const struct bcast_home *h,
                        struct writer *origin,
                        struct es_error *err)
@@ -215,8 +221,7 @@ static int find_origin(const struct bcast_home *h,
     const struct tree_top file = {.path = path};
     int why;
 
-    if (!(w->flags & (ORDER_FORCE | ORDER_UPDATE)) || w->flags & ORDER_TREE
-        || w->is_whole)
+    if (!(w->flags & (ORDER_FORCE | ORDER_UPDATE)) || w->begun || w->is_whole)
         return 0;
     why = bcast_origin_write(origin, w->tree ? w->tree->found.top : &file,
                              w->tree ? w->tree->found.n : 1, origin_flags(w));
@@ -246,11 +251,12 @@ static void send_order(struct bcast_home *h,
                               + (uint64_t)source->st_mtim.tv_nsec),
         .way = h->s.wish.way,
         .plan = h->plan,
-        .port = content ? 0 : listener_port(h->listener),
+        .port = h->listener ? listener_port(h->listener) : 0,
         .content = content,
         .cache_bytes = h->s.wish.cache_bytes,
         .origin = origin->buf,
         .origin_len = origin->len,
+        .begun = h->s.wish.begun,
     };
     struct writer w = {0};
 
@@ -348,7 +354,7 @@ static int start(struct bcast_home *h, struct es_error *err)
         .shape = h->s.wish.flags & ORDER_STRICT ? PLAN_BRANCHES : PLAN_STRIPES};
     const uint8_t *content = NULL;
     struct writer origin = {0};
-    int rc;
+    int rc = 0;
 
     if (h->s.wish.transport == TRANSPORT_OFI && !fabric_is_built())
         return es_fail(err, ES_USAGE, "give \"tcp\" or \"auto\"",
@@ -362,9 +368,13 @@ static int start(struct bcast_home *h, struct es_error *err)
     wish.bytes = h->source.bytes;
     if (plan_make(&h->plan, &wish, err) < 0 || make_parts(h, err) < 0)
         return -1;
-    if (is_small(h))
+    if (is_small(h) && !begins_file(h)) {
         content = bcast_source_read_all(&h->source, &h->plan, err);
-    if (is_small(h) ? !content : make_feed(h, err) < 0)
+        rc = content ? 0 : -1;
+    } else if (!begins_file(h)) {
+        rc = make_feed(h, err);
+    }
+    if (rc < 0)
         return -1;
     rc = find_origin(h, &origin, err);
     if (rc == 0)
@@ -430,7 +440,7 @@ struct bcast_result bcast_home_result(const struct bcast_home *h)
                              .err = &h->err};
 
     r.left = h->packing ? packing_left(h->packing) : 1;
-    if (!h->listener)
+    if (!h->listener && !begins_file(h))
         r.home_bytes = h->plan.bytes * h->plan.nodes;
     return r;
 }

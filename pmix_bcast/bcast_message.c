@@ -47,6 +47,7 @@ void bcast_write_order(struct writer *w, const struct bcast_order *o)
     write_u64(w, o->cache_bytes);
     write_blob(w, o->want, o->want_len);
     write_blob(w, o->origin, o->origin_len);
+    write_u32(w, o->begun);
 }
 
 static const uint8_t *read_want(struct reader *r, size_t *len)
@@ -65,6 +66,22 @@ static const uint8_t *read_origin(struct reader *r, size_t *len)
     if (!bcast_origin_is_sound(origin, *len))
         r->bad = 1;
     return *len > 0 ? origin : NULL;
+}
+
+/* What is begun is a file, or a tree by its index; a tree's content comes then. */
+static int is_in_turn(const struct bcast_order *o)
+{
+    switch (o->flags & (ORDER_BEGIN | ORDER_INDEX | ORDER_TREE)) {
+    case 0:
+        return 1;
+    case ORDER_BEGIN:
+    case ORDER_INDEX:
+        return !o->begun;
+    case ORDER_TREE:
+        return o->begun != 0;
+    default:
+        return 0;
+    }
 }
 
 int bcast_read_order(struct bcast_order *o, const uint8_t *body, size_t len)
@@ -92,9 +109,10 @@ int bcast_read_order(struct bcast_order *o, const uint8_t *body, size_t len)
     o->cache_bytes = read_u64(&r);
     o->want = read_want(&r, &o->want_len);
     o->origin = read_origin(&r, &o->origin_len);
+    o->begun = read_u32(&r);
     if (read_end(&r) == 0 && networks_parse(&o->networks, networks) == 0
-        && port <= UINT16_MAX && o->flags <= ORDER_ALL && o->mode <= 07777
-        && o->way <= PULL_BY_NODE
+        && port <= UINT16_MAX && o->flags <= ORDER_ALL && is_in_turn(o)
+        && o->mode <= 07777 && o->way <= PULL_BY_NODE
         && (o->destination[0] == '/' || o->destination[0] == '$')
         && (!o->cache[0] || o->cache[0] == '/') && plan_check(&o->plan) == 0
         && (!o->content || n == o->plan.bytes))

@@ -10,7 +10,7 @@
  *                 content blob: all of it if the data is small, else empty;
  *                 networks text: home's (network.h); cache text, cache bytes
  *                 u64, want blob (see below); origin blob
- *                 (bcast_origin.h), empty if nothing is replaced
+ *                 (bcast_origin.h), empty if nothing is replaced; begun u32
  *   SUM     home  id u32, digest u64     the digest of all chunks' digests
  *   DONE    node  id u32, errno u32, text, pulls u64, refused u64,
  *                 duplicate bytes u64    errno and text both empty: all well;
@@ -22,8 +22,13 @@
  *   LOST    home  id u32, node u32       is not there (any more)
  *   END     home  id u32, 0 u32          no node needs another any more
  *
- * A tree of files comes as two broadcasts: first its index, then the content of
- * its files one behind the other.  With ORDER_UPDATE or ORDER_CACHE a node says
+ * With ORDER_BEGIN a node makes the file with all the room that it needs, and says
+ * DONE: nothing of it comes.  What comes then is a broadcast of its own, which names
+ * the one that has begun it.  So the nodes can begin several before the first byte of
+ * any.
+ *
+ * A tree of files comes so, too: first its index, which begins it, then the content
+ * of its files one behind the other.  With ORDER_UPDATE or ORDER_CACHE a node says
  * in its DONE for the index which segments of files it has not got, as bits of
  * tree_want.h, and home's ORDER for the content says which it brings: those that
  * at least one node wants.  Else want is empty.
@@ -60,7 +65,7 @@ enum order_flag {
     ORDER_TIMES = 8,     /* keep the source's time of change */
     ORDER_SYNC = 16,     /* it is on the disk when DONE is said */
     ORDER_INDEX = 32,    /* it is a tree's index (tree_index.h) */
-    ORDER_TREE = 64,     /* the content of the tree whose index came before */
+    ORDER_TREE = 64,     /* the content of the tree that was begun */
     ORDER_UPDATE = 128,  /* of a tree: keep what is the same */
     ORDER_DELETE = 256,  /* and remove what it has not got; with UPDATE */
     ORDER_CACHE = 512,   /* of a tree: use the node's cache */
@@ -71,7 +76,8 @@ enum order_flag {
                             network; */
     ORDER_ANY_FABRIC = 16384, /* with FABRIC: or of any */
     ORDER_THREADS = 15 << 15, /* how many an agent has, see thread.h */
-    ORDER_ALL = 524287,
+    ORDER_BEGIN = 1 << 19,    /* make the file, which comes later */
+    ORDER_ALL = (1 << 20) - 1,
 };
 
 #define ORDER_THREADS_SHIFT 15u
@@ -91,6 +97,7 @@ struct bcast_order {
     size_t want_len;
     const uint8_t *origin; /* likewise */
     size_t origin_len;
+    uint32_t begun; /* id of the broadcast that has begun it; 0: none has */
 };
 
 struct bcast_done {

@@ -15,6 +15,7 @@
 #ifndef PMIX_BCAST_BCAST_NODE_H
 #define PMIX_BCAST_BCAST_NODE_H
 
+#include "pmix_bcast/bcast_begun.h"
 #include "pmix_bcast/bcast_message.h"
 #include "pmix_bcast/link.h"
 #include "pmix_bcast/wireup.h"
@@ -24,9 +25,10 @@ struct bcast_node;
 struct bcast_node_setup {
     struct event_base *base;
     const struct secret *secret;
-    const struct wireup *wireup; /* its agents are the plan's nodes */
-    const char *home_address;    /* numeric */
-    struct tree_copy *tree;      /* that the last one has made; taken over */
+    const struct wireup *wireup;    /* its agents are the plan's nodes */
+    const char *home_address;       /* numeric */
+    struct bcast_begun_list *begun; /* by those before: what this brings the
+                                       content of is taken from it */
     /* Send a message to home over the caller's channel; clears w. */
     void (*send)(void *arg, enum bcast_kind kind, struct writer *w);
     void *arg;
@@ -45,9 +47,9 @@ int bcast_node_receive(struct bcast_node *b,
                        size_t len);
 /* Another node has called: l is ours from now on. */
 void bcast_node_join(struct bcast_node *b, struct link *l);
-/* After the END of a tree's index: what it has made, for the broadcast that
- * follows.  NULL: nothing.  Only bcast_node_destroy() comes after this. */
-struct tree_copy *bcast_node_take_tree(struct bcast_node *b);
+/* After its END: what it has begun goes into the setup's list, for the broadcast that
+ * brings the content.  Only bcast_node_destroy() comes after this. */
+void bcast_node_hand_on(struct bcast_node *b);
 /* NULL is allowed.  A file or tree that is not whole is removed. */
 void bcast_node_destroy(struct bcast_node *b);
 

@@ -132,6 +132,12 @@ void bcast_node_finish(struct bcast_node *b)
     is_finished(b, why ? why : bcast_copy_finish(&b->copy));
 }
 
+void bcast_node_hand_on(struct bcast_node *b)
+{
+    if (b->state == DONE)
+        bcast_copy_hand_on(&b->copy, b->s.begun);
+}
+
 /* --- is it what home has? ------------------------------------------------- */
 
 /* In the loop's next round: messages and the tick have their turn. */

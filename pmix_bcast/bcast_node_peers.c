@@ -459,7 +459,7 @@ static int make_parts(struct bcast_node *b)
                                 .wake = on_wake,
                                 .arg = b};
 
-    if (bcast_copy_init(&b->copy, &b->order, b->s.tree, b->s.secret) != 0)
+    if (bcast_copy_init(&b->copy, &b->order, b->s.begun, b->s.secret) != 0)
         return -1;
     b->relay = relay_create(&setup);
     b->peer = calloc(p->nodes, sizeof(struct peer *));
@@ -481,10 +481,8 @@ struct bcast_node *bcast_node_start(const struct bcast_node_setup *s,
     struct bcast_node *b = calloc(1, sizeof *b);
     int why;
 
-    if (!b) {
-        tree_copy_destroy(s->tree);
+    if (!b)
         return NULL;
-    }
     b->s = *s;
     b->order = *order;
     b->order.content = NULL;
@@ -504,7 +502,9 @@ struct bcast_node *bcast_node_start(const struct bcast_node_setup *s,
         bcast_node_fail_copy(b, why);
         return b;
     }
-    if (order->content || order->plan.bytes == 0) {
+    if (order->flags & ORDER_BEGIN) {
+        bcast_node_finish(b);
+    } else if (order->content || order->plan.bytes == 0) {
         take_content(b, order->content);
     } else {
         bcast_node_find_own(b);
@@ -555,11 +555,6 @@ int bcast_node_receive(struct bcast_node *b,
         return 0;
     }
     return kind == BCAST_END ? 0 : -1;
-}
-
-struct tree_copy *bcast_node_take_tree(struct bcast_node *b)
-{
-    return b->state == DONE ? bcast_copy_take_tree(&b->copy) : NULL;
 }
 
 static void rail_clear(struct rail *rail)

@@ -12,7 +12,6 @@
 #include "launcher/base/notice.h"
 #include "launcher/base/step_dir.h"
 #include "launcher/base/step_env.h"
-#include "pmix_bcast/tree_copy.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -31,7 +30,7 @@ struct agent_orders {
     struct agent_meter *meter;
     struct agent_energy *energy;
     struct bcast_node *broadcast;
-    struct tree_copy *tree; /* made by its index; its content follows */
+    struct bcast_begun_list begun; /* whose content follows */
     struct graph_node *graph;
     struct step_tasks *tasks; /* of the step that is fed, or NULL */
     int leaving;
@@ -229,12 +228,11 @@ static void end_broadcast(struct agent_orders *o)
     o->broadcast = NULL;
 }
 
-/* Whoever is to bring the content of a tree is gone. */
+/* Whoever is to bring the content of what was begun is gone. */
 static void forget_broadcasts(struct agent_orders *o)
 {
     end_broadcast(o);
-    tree_copy_destroy(o->tree);
-    o->tree = NULL;
+    bcast_begun_clear(&o->begun);
 }
 
 static void send_bcast(void *arg, enum bcast_kind kind, struct writer *w)
@@ -260,6 +258,7 @@ static int start_broadcast(struct agent_orders *o, const struct message *in)
                                      .secret = &o->s.agent->secret,
                                      .wireup = o->s.wireup,
                                      .home_address = o->s.agent->front_address,
+                                     .begun = &o->begun,
                                      .send = send_bcast,
                                      .arg = o};
     struct bcast_order *order = malloc(sizeof *order);
@@ -267,11 +266,8 @@ static int start_broadcast(struct agent_orders *o, const struct message *in)
     end_broadcast(o);
     if (order && o->s.wireup->agent
         && bcast_read_order(order, in->body, in->len) == 0
-        && fill_in(o, order) == 0) {
-        setup.tree = o->tree;
-        o->tree = NULL;
+        && fill_in(o, order) == 0)
         o->broadcast = bcast_node_start(&setup, order);
-    }
     free(order);
     if (!o->broadcast)
         return -1;
@@ -289,7 +285,7 @@ static int receive_bcast(struct agent_orders *o, const struct message *in)
         || bcast_node_receive(o->broadcast, kind, in->body, in->len) < 0)
         return -1;
     if (kind == BCAST_END) {
-        o->tree = bcast_node_take_tree(o->broadcast);
+        bcast_node_hand_on(o->broadcast);
         end_broadcast(o);
     }
     return 0;

@@ -440,11 +440,14 @@ static void on_ended(void *arg)
 static void on_ready(void *arg)
 {
     struct command *c = arg;
+    const struct options *o = c->o;
+    const struct broadcast_input input = {
+        .wish = o->setup,
+        .sources = o->is_tree || o->sources.parts ? &o->sources : NULL,
+        .libs = &o->libs};
 
-    if (broadcast_start_program(
-            &c->broadcast, c->front.base, c->front.session, &c->o->setup,
-            c->o->is_tree || c->o->sources.parts ? &c->o->sources : NULL,
-            &c->o->libs, on_ended, c, c->err)
+    if (broadcast_start_inputs(&c->broadcast, c->front.base, c->front.session,
+                               &input, 1, 0, on_ended, c, c->err)
         < 0)
         front_finish(&c->front, 1);
 }

@@ -4,6 +4,7 @@
 
 #include <event2/event.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 void step_bringing_init(struct step_bringing *b,
@@ -25,18 +26,6 @@ static void expect_end(struct step_bringing *b,
 {
     b->ended = ended;
     b->arg = arg;
-}
-
-static int bring(struct step_bringing *b,
-                 struct broadcast *broadcast,
-                 const struct tree_wish *folder,
-                 const struct libs *libs,
-                 void (*ended)(void *arg))
-{
-    b->broadcast = broadcast;
-    return broadcast_start_program(broadcast, b->front->base, b->front->session,
-                                   &b->wish, folder, libs, ended, b,
-                                   b->front->err);
 }
 
 /* --- the connection table ------------------------------------------------- */
@@ -77,41 +66,26 @@ int step_bringing_table(struct step_bringing *b,
     b->wish = broadcast_wish(&b->config->bcast, 0);
     b->wish.source = b->table_path;
     b->wish.destination = b->table_destination;
-    return bring(b, &b->table, NULL, NULL, on_table);
+    b->broadcast = &b->table;
+    return broadcast_start(&b->table, b->front->base, b->front->session,
+                           &b->wish, on_table, b, b->front->err);
 }
 
 /* --- the files of the user ------------------------------------------------ */
 
 int step_bringing_lacks_input(const struct step_bringing *b)
 {
-    return b->copied < b->o->asked;
+    return b->o->asked > 0 && !b->are_copied;
 }
 
 static void on_copied(void *arg)
 {
     struct step_bringing *b = arg;
 
-    event_active(b->next, EV_TIMEOUT, 0); /* not within the broadcast's call */
+    event_active(b->over, EV_TIMEOUT, 0); /* not within the broadcast's call */
 }
 
-/* A file is replaced, as by srun --bcast.  Of a folder that is there what is not in
- * the source stays: nobody has said that it may go. */
-static int bring_input(struct step_bringing *b)
-{
-    const struct attend_input *in = &b->o->input[b->copied];
-    int is_folder = broadcast_is_folder(in->source);
-
-    b->wish.flags &= ~(uint32_t)(ORDER_FORCE | ORDER_TIMES | ORDER_UPDATE);
-    b->wish.flags |= is_folder ? ORDER_UPDATE : ORDER_FORCE | ORDER_TIMES;
-    b->wish.source = in->source;
-    b->wish.destination = in->destination;
-    b->folder = (struct tree_wish){
-        .source = &in->source, .n = 1, .parts = TREE_DIGESTS};
-    return bring(b, &b->copy, is_folder ? &b->folder : NULL, &in->libs,
-                 on_copied);
-}
-
-static void on_next(evutil_socket_t fd, short what, void *arg)
+static void on_over(evutil_socket_t fd, short what, void *arg)
 {
     struct step_bringing *b = arg;
 
@@ -119,17 +93,52 @@ static void on_next(evutil_socket_t fd, short what, void *arg)
     (void)what;
     if (b->front->over)
         return;
-    if (broadcast_check(&b->copy, b->front->err) < 0) {
-        b->ended(b->arg, 1);
-        return;
+    b->are_copied = broadcast_check(&b->inputs, b->front->err) == 0;
+    if (b->are_copied) {
+        b->broadcast = NULL;
+        broadcast_stop(&b->inputs);
     }
-    b->broadcast = NULL;
-    broadcast_stop(&b->copy);
-    b->copied++;
-    if (!step_bringing_lacks_input(b))
-        b->ended(b->arg, 0);
-    else if (bring_input(b) < 0)
-        b->ended(b->arg, 1);
+    b->ended(b->arg, !b->are_copied);
+}
+
+/* A file is replaced, as by srun --bcast.  Of a folder that is there what is not in
+ * the source stays: nobody has said that it may go. */
+static void set_input(const struct step_bringing *b,
+                      struct attend_input *given,
+                      struct broadcast_input *in,
+                      struct tree_wish *folder)
+{
+    int is_folder = broadcast_is_folder(given->source);
+
+    *in = (struct broadcast_input){.wish = b->wish, .libs = &given->libs};
+    in->wish.flags |= is_folder ? ORDER_UPDATE : ORDER_FORCE | ORDER_TIMES;
+    in->wish.source = given->source;
+    in->wish.destination = given->destination;
+    *folder = (struct tree_wish){
+        .source = &given->source, .n = 1, .parts = TREE_DIGESTS};
+    if (is_folder)
+        in->sources = folder;
+}
+
+static int start_inputs(struct step_bringing *b)
+{
+    const struct front *f = b->front;
+    size_t n = b->o->inputs;
+    struct broadcast_input *input = calloc(n, sizeof *input);
+    struct tree_wish *folder = calloc(n, sizeof *folder);
+    int rc = -1;
+
+    for (size_t i = 0; input && folder && i < n; i++)
+        set_input(b, &b->o->input[i], &input[i], &folder[i]);
+    b->broadcast = &b->inputs;
+    if (input && folder)
+        rc = broadcast_start_inputs(&b->inputs, f->base, f->session, input, n,
+                                    1, on_copied, b, f->err);
+    else
+        es_no_memory(f->err);
+    free(input);
+    free(folder);
+    return rc;
 }
 
 int step_bringing_inputs(struct step_bringing *b,
@@ -141,8 +150,8 @@ int step_bringing_inputs(struct step_bringing *b,
         ended(arg, 0);
         return 0;
     }
-    b->next = event_new(b->front->base, -1, 0, on_next, b);
-    return b->next ? bring_input(b) : es_no_memory(b->front->err);
+    b->over = event_new(b->front->base, -1, 0, on_over, b);
+    return b->over ? start_inputs(b) : es_no_memory(b->front->err);
 }
 
 /* --- what was measured ---------------------------------------------------- */
@@ -196,12 +205,12 @@ void step_bringing_returned(struct step_bringing *b)
 void step_bringing_stop(struct step_bringing *b)
 {
     broadcast_stop(&b->table);
-    broadcast_stop(&b->copy);
+    broadcast_stop(&b->inputs);
     listening_table_stop(&b->listening);
     metrics_cast_stop(&b->metrics);
-    if (b->next)
-        event_free(b->next);
-    b->next = NULL;
+    if (b->over)
+        event_free(b->over);
+    b->over = NULL;
     if (b->table_fd >= 0)
         close(b->table_fd);
 }

@@ -25,7 +25,6 @@ struct step_bringing {
     const struct attend_options *o; /* its inputs */
     const struct step_files *files; /* the step's name, and its tasks */
     struct bcast_wish wish;
-    struct tree_wish folder;     /* of an input that is one */
     struct broadcast *broadcast; /* that runs, or was the last; or NULL */
     step_bringing_fn ended;
     void *arg;
@@ -33,9 +32,9 @@ struct step_bringing {
     char table_path[64], table_destination[STEP_PATH_MAX];
     struct broadcast table;
     struct listening_table listening; /* the second table */
-    struct broadcast copy;            /* of an input */
-    size_t copied;                    /* inputs that are on every node */
-    struct event *next;
+    struct broadcast inputs;
+    int are_copied;     /* the inputs, to every node */
+    struct event *over; /* they are, or not */
     struct metrics_cast metrics;
 };
 

@@ -48,6 +48,7 @@ static int add_files(struct bring_list *l,
         struct bring_file *f = &l->file[l->n++];
 
         f->option = "bcast";
+        f->path = f->source;
         if (split(f, o->bcast[i], err) < 0 || check(f, o, err) < 0)
             return -1;
     }
@@ -64,6 +65,7 @@ static int add_program(struct bring_list *l,
         return 0;
     l->n++;
     f->option = "exec";
+    f->path = f->source;
     if (strlen(o->exec.source) >= sizeof f->source)
         return es_fail(err, ES_USAGE, "give a shorter one",
                        "--exec: the program's path is longer than %zu bytes",

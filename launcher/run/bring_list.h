@@ -14,6 +14,7 @@
 struct bring_file {
     const char *option; /* that has named it */
     char source[DESTINATION_MAX], destination[DESTINATION_MAX];
+    char *path;       /* the source, for struct tree_wish */
     struct libs libs; /* that it needs; n may be 0 */
 };
 

@@ -4,49 +4,15 @@
 
 #include <event2/event.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-
-/* --- one after the other -------------------------------------------------- */
-
-static void on_ended(void *arg)
-{
-    struct bringing *b = arg;
-
-    event_active(b->next, EV_TIMEOUT, 0); /* not within the broadcast's call */
-}
-
-/* With digests, of which nodes tell what they lack; a file is then a tree of one
- * file. */
-static void wish_compared(struct bringing *b)
-{
-    b->tree.parts = TREE_DIGESTS;
-    b->tree.single = !broadcast_is_folder(b->source);
-    b->wish.flags &= ~(uint32_t)ORDER_SINGLE;
-    b->wish.flags |= b->tree.single ? ORDER_SINGLE : 0u;
-}
-
-static int start_one(struct bringing *b)
-{
-    struct bring_file *f = &b->list->file[b->at];
-    int compared = (b->wish.flags & (ORDER_UPDATE | ORDER_CACHE)) != 0;
-    int is_tree = compared || broadcast_is_folder(f->source);
-
-    b->source = f->source;
-    b->wish.source = f->source;
-    b->wish.destination = f->destination;
-    b->tree = (struct tree_wish){.source = &b->source, .n = 1};
-    if (compared)
-        wish_compared(b);
-    return broadcast_start_program(&b->broadcast, b->base, b->session, &b->wish,
-                                   is_tree ? &b->tree : NULL, &f->libs,
-                                   on_ended, b, b->err);
-}
 
 /* A node that was lost meanwhile does nothing; one that is there and has not
  * got the file would fail at it. */
-static int check_one(const struct bringing *b)
+static int check(const struct bringing *b)
 {
-    const struct bring_file *f = &b->list->file[b->at];
+    const struct bring_file *f =
+        &b->list->file[broadcast_input_at(&b->broadcast)];
     struct bcast_result r;
     uint32_t without = 0;
 
@@ -65,39 +31,93 @@ static int check_one(const struct bringing *b)
     }
     if (without == 0)
         return 0;
-    return es_fail(b->err, ES_WORK, "see the lines above",
+    return es_fail(b->err, ES_WORK,
+                   b->broadcast.begins
+                       ? "see the lines above; none of it was sent"
+                       : "see the lines above",
                    "--%s: %.200s:%.200s: %u of %u nodes have not got it",
                    f->option, f->source, f->destination, without, r.plan.nodes);
 }
 
-static void on_next(evutil_socket_t fd, short what, void *arg)
+static void on_over(evutil_socket_t fd, short what, void *arg)
 {
     struct bringing *b = arg;
-    int failed = check_one(b) < 0;
+    int failed = check(b) < 0;
 
     (void)fd;
     (void)what;
     broadcast_stop(&b->broadcast);
-    b->at++;
-    if (!failed && b->at < b->list->n)
-        failed = start_one(b) < 0;
-    if (failed || b->at == b->list->n)
-        b->ended(b->arg, failed);
+    b->ended(b->arg, failed);
 }
 
-static void take_wish(struct bringing *b,
-                      const struct run_options *o,
-                      const struct config_bcast *config)
+static void on_ended(void *arg)
 {
-    b->wish =
+    struct bringing *b = arg;
+
+    event_active(b->over, EV_TIMEOUT, 0); /* not within the broadcast's call */
+}
+
+/* --- start ---------------------------------------------------------------- */
+
+static struct bcast_wish wish_of(const struct run_options *o,
+                                 const struct bring_list *list,
+                                 const struct config_bcast *config)
+{
+    struct bcast_wish w =
         broadcast_wish(config, ORDER_FORCE | (o->update ? ORDER_UPDATE : 0u)
                                    | (o->cache ? ORDER_CACHE : 0u));
+
     if (o->compress > 0)
-        b->wish.pack = (enum pack)(o->compress - 1);
-    if (!o->cache)
+        w.pack = (enum pack)(o->compress - 1);
+    if (o->cache) {
+        w.cache = list->cache;
+        w.cache_bytes = config->cache_bytes;
+    }
+    return w;
+}
+
+/* With digests, of which nodes tell what they lack, a file is a tree of one file. */
+static void set_input(struct broadcast_input *in,
+                      struct tree_wish *tree,
+                      struct bring_file *f,
+                      const struct bcast_wish *wish)
+{
+    int compared = (wish->flags & (ORDER_UPDATE | ORDER_CACHE)) != 0;
+    int is_folder = broadcast_is_folder(f->source);
+
+    *in = (struct broadcast_input){.wish = *wish, .libs = &f->libs};
+    in->wish.source = f->source;
+    in->wish.destination = f->destination;
+    if (!compared && !is_folder)
         return;
-    b->wish.cache = b->list->cache;
-    b->wish.cache_bytes = config->cache_bytes;
+    *tree = (struct tree_wish){.source = &f->path, .n = 1};
+    if (compared)
+        tree->parts = TREE_DIGESTS;
+    tree->single = compared && !is_folder;
+    if (tree->single)
+        in->wish.flags |= ORDER_SINGLE;
+    in->sources = tree;
+}
+
+static int start(struct bringing *b,
+                 struct event_base *base,
+                 const struct bcast_wish *wish)
+{
+    size_t n = b->list->n;
+    struct broadcast_input *input = calloc(n, sizeof *input);
+    struct tree_wish *tree = calloc(n, sizeof *tree);
+    int rc = -1;
+
+    for (size_t i = 0; input && tree && i < n; i++)
+        set_input(&input[i], &tree[i], &b->list->file[i], wish);
+    if (input && tree)
+        rc = broadcast_start_inputs(&b->broadcast, base, b->session, input, n,
+                                    1, on_ended, b, b->err);
+    else
+        es_no_memory(b->err);
+    free(input);
+    free(tree);
+    return rc;
 }
 
 int bringing_start(struct bringing *b,
@@ -110,22 +130,22 @@ int bringing_start(struct bringing *b,
                    void *arg,
                    struct es_error *err)
 {
+    struct bcast_wish wish = wish_of(o, list, config);
+
     memset(b, 0, sizeof *b);
-    b->base = base;
     b->session = session;
     b->list = list;
-    take_wish(b, o, config);
     b->ended = ended;
     b->arg = arg;
     b->err = err;
-    b->next = event_new(base, -1, 0, on_next, b);
-    return b->next ? start_one(b) : es_no_memory(err);
+    b->over = event_new(base, -1, 0, on_over, b);
+    return b->over ? start(b, base, &wish) : es_no_memory(err);
 }
 
 void bringing_stop(struct bringing *b)
 {
     broadcast_stop(&b->broadcast);
-    if (b->next)
-        event_free(b->next);
+    if (b->over)
+        event_free(b->over);
     memset(b, 0, sizeof *b);
 }

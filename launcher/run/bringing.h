@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * bringing.h - brings the files of a list to all nodes, one after the other,
- * before the first frame.
+ * bringing.h - brings the files of a list to all nodes before the first frame.
  */
 #ifndef LAUNCHER_RUN_BRINGING_H
 #define LAUNCHER_RUN_BRINGING_H
@@ -9,18 +8,11 @@
 #include "launcher/run/bring_list.h"
 #include "launcher/session/broadcast.h"
 
-struct event;
-
 struct bringing { /* all zero: nothing was started */
     struct broadcast broadcast;
     const struct bring_list *list;
-    size_t at; /* of its files */
-    char *source;
-    struct tree_wish tree; /* of that source */
-    struct bcast_wish wish;
-    struct event_base *base;
     struct session *session;
-    struct event *next;
+    struct event *over;
     void (*ended)(void *arg, int failed);
     void *arg;
     struct es_error *err;

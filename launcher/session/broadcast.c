@@ -2,8 +2,6 @@
 #include "launcher/session/broadcast.h"
 #include "launcher/base/notice.h"
 #include "launcher/base/signals.h"
-#include "pmix_bcast/file_extents.h"
-#include "pmix_bcast/offload.h"
 
 #include <errno.h>
 #include <event2/event.h>
@@ -119,15 +117,7 @@ static int is_late(void *arg, uint32_t node)
     return standstill_is_late(b->standstill, node);
 }
 
-/* --- one part after the other: a tree's index, then its content ----------- */
-
-struct broadcast_tree {
-    struct tree_source source;
-    struct broadcast *owner;
-    struct tree_wish wish;
-    struct offload *reading; /* the index is not whole yet */
-    struct es_error err;     /* of that */
-};
+/* --- one part after the other ---------------------------------------------- */
 
 /* What the parts that are over have cost, and which nodes failed in one. */
 struct broadcast_before {
@@ -139,18 +129,8 @@ struct broadcast_before {
     } * node; /* of each, owned */
     double seconds;
     uint64_t home_bytes;
-    uint64_t bytes, sent; /* of libraries */
+    uint64_t bytes, sent; /* of their content */
 };
-
-static void destroy_tree(struct broadcast_tree *t)
-{
-    if (!t)
-        return;
-    tree_source_cancel(&t->source);
-    offload_destroy(t->reading);
-    tree_source_close(&t->source);
-    free(t);
-}
 
 static void destroy_before(struct broadcast_before *o)
 {
@@ -164,10 +144,15 @@ static void destroy_before(struct broadcast_before *o)
     free(o);
 }
 
-static int start_home(struct broadcast *b, struct es_error *err);
-static int start_part(struct broadcast *b,
-                      const struct tree_wish *sources,
-                      struct es_error *err);
+static int start_next(struct broadcast *b);
+
+static void note_content(struct broadcast_before *o,
+                         const struct tree_source *tree,
+                         const struct bcast_result *r)
+{
+    o->bytes += tree ? tree->bytes : r->plan.bytes;
+    o->sent += tree ? tree->index.bytes : r->plan.bytes;
+}
 
 static void note_part(struct broadcast *b)
 {
@@ -181,40 +166,26 @@ static void note_part(struct broadcast *b)
             snprintf(o->node[v].why, BCAST_TEXT_MAX, "%s", r.node[v].why);
             o->node[v].error = r.node[v].error;
         }
-    if (!(b->wish.flags & ORDER_INDEX)) {
-        o->bytes += b->tree->source.bytes;
-        o->sent += b->tree->source.index.bytes;
-    }
+    if (!b->begins)
+        note_content(o, broadcast_part_source(&b->part[b->at]), &r);
 }
 
-static int start_content(struct broadcast *b, struct es_error *err)
+/* Nobody gets anything more. */
+static int is_given_up(const struct broadcast *b, const struct bcast_result *r)
 {
-    b->wish.flags = (b->wish.flags & ~(uint32_t)ORDER_INDEX) | ORDER_TREE;
-    return tree_source_select(&b->tree->source, err) < 0 ? -1
-                                                         : start_home(b, err);
+    if (r->err->kind != ES_OK || r->failed == r->plan.nodes)
+        return 1;
+    for (uint32_t v = 0; b->all && v < r->plan.nodes; v++)
+        if (r->node[v].why[0] && session_node(b->session, v)->present)
+            return 1;
+    return 0;
 }
 
-/* Its libraries are there. */
-static int start_program(struct broadcast *b, struct es_error *err)
-{
-    destroy_tree(b->tree);
-    b->tree = NULL;
-    b->libs = NULL;
-    b->wish = b->program;
-    return start_part(b, b->sources, err);
-}
-
-static int is_content_due(const struct broadcast *b)
-{
-    return (b->wish.flags & ORDER_INDEX) != 0;
-}
-
-static int is_part_due(const struct broadcast *b)
+static int is_next_due(const struct broadcast *b)
 {
     struct bcast_result r = bcast_home_result(b->home);
 
-    return (is_content_due(b) || b->libs) && r.err->kind == ES_OK
-           && r.failed < r.plan.nodes;
+    return (b->begins || b->at + 1 < b->n_parts) && !is_given_up(b, &r);
 }
 
 static void lose_failed(struct broadcast *b)
@@ -249,32 +220,30 @@ static void end(struct broadcast *b)
 static void on_part(evutil_socket_t fd, short what, void *arg)
 {
     struct broadcast *b = arg;
-    int is_content = is_content_due(b);
 
     (void)fd;
     (void)what;
     note_part(b);
     bcast_home_destroy(b->home);
     b->home = NULL;
-    if (is_content ? start_content(b, &b->err) < 0
-                   : start_program(b, &b->err) < 0)
+    if (start_next(b) < 0)
         end(b);
     else
         lose_failed(b);
 }
 
-static int open_before(struct broadcast *b, struct es_error *err)
+static int open_before(struct broadcast *b)
 {
     b->before = calloc(1, sizeof *b->before);
     if (!b->before)
-        return es_no_memory(err);
+        return es_no_memory(&b->err);
     b->before->next = evtimer_new(b->base, on_part, b);
     b->before->over = evtimer_new(b->base, on_over, b);
     b->before->node =
         calloc(session_start_size(b->session), sizeof *b->before->node);
     return b->before->next && b->before->over && b->before->node
                ? 0
-               : es_no_memory(err);
+               : es_no_memory(&b->err);
 }
 
 /* --- start ---------------------------------------------------------------- */
@@ -284,7 +253,7 @@ static void on_ended(void *arg)
     static const struct timeval at_once = {0, 0};
     struct broadcast *b = arg;
 
-    if (!is_part_due(b) || event_add(b->before->next, &at_once) < 0)
+    if (!is_next_due(b) || event_add(b->before->next, &at_once) < 0)
         end(b);
 }
 
@@ -293,11 +262,12 @@ static uint32_t next_id(uint32_t *last)
     return *last ? ++*last : (*last = 1 + randombytes_uniform(1u << 30));
 }
 
-static int start_home(struct broadcast *b, struct es_error *err)
+static int start_home(struct broadcast *b)
 {
     /* So that a late caller of the last one is known, which may have been
      * another front end's. */
     static uint32_t id;
+    struct broadcast_part *p = &b->part[b->at];
     struct bcast_home_setup home = {
         .base = b->base,
         .secret = session_secret(b->session),
@@ -305,126 +275,114 @@ static int start_home(struct broadcast *b, struct es_error *err)
         .loopback = address_loopback_for(session_is_local(b->session)),
         .id = next_id(&id),
         .nodes = (uint32_t)session_start_size(b->session),
-        .wish = b->wish,
         .send = on_send,
         .is_late = is_late,
         .ended = on_ended,
         .arg = b,
     };
 
-    if (bcast_home_start(&b->home, &home, err) < 0)
+    if (broadcast_part_wish(p, b->begins, &home.wish, &b->err) < 0
+        || bcast_home_start(&b->home, &home, &b->err) < 0)
         return -1;
+    if (b->begins)
+        p->begun = home.id;
     for (size_t i = 0; i < session_start_size(b->session); i++)
         if (!session_node(b->session, i)->present)
             bcast_home_lost(b->home, (uint32_t)i, "it was lost before", 0);
     return 0;
 }
 
-/* In a thread of its own. */
-static int read_tree(void *arg)
-{
-    struct broadcast_tree *t = arg;
-
-    if (tree_source_open(&t->source, &t->wish, &t->err) < 0)
-        return -1;
-    if (!(t->owner->wish.flags & (ORDER_UPDATE | ORDER_CACHE)))
-        return 0;
-    return tree_source_digest(&t->source, &t->err);
-}
-
 static void on_tree(void *arg, int result)
 {
-    struct broadcast_tree *t = arg;
-    struct broadcast *b = t->owner;
+    struct broadcast *b = arg;
 
-    offload_destroy(t->reading);
-    t->reading = NULL;
-    b->err = t->err;
-    if (result < 0 || start_home(b, &b->err) < 0)
+    if (result < 0 || start_home(b) < 0)
         end(b);
     else
         lose_failed(b);
 }
 
-/* To look at all files may take long, and so may their digests. */
-static int start_tree(struct broadcast *b,
-                      const struct tree_wish *sources,
-                      struct es_error *err)
+static int start_part(struct broadcast *b)
 {
-    struct broadcast_tree *t = calloc(1, sizeof *t);
+    struct broadcast_part *p = &b->part[b->at];
 
-    if (!t)
-        return es_no_memory(err);
-    t->owner = b;
-    t->wish = *sources;
-    tree_source_init(&t->source, signals_come());
-    b->tree = t;
-    b->wish.tree = &t->source;
-    b->wish.flags |= ORDER_INDEX;
-    t->reading = offload_start(b->base, read_tree, on_tree, t);
-    return t->reading ? 0 : es_no_memory(err);
+    b->source = p->wish.source;
+    return b->begins && broadcast_part_is_tree(p)
+               ? broadcast_part_read(p, b->base, on_tree, b, &b->err)
+               : start_home(b);
 }
 
-/* A file; one with holes as a tree of it, whose index says where they are. */
-static int start_file(struct broadcast *b, struct es_error *err)
+static int is_apart(const struct broadcast *b, size_t at)
 {
-    const struct tree_wish alone = {.source = &b->file, .n = 1, .single = 1};
-
-    if (!file_extents_has_hole(b->wish.source))
-        return start_home(b, err);
-    b->file = (char *)b->wish.source; /* is only read */
-    b->wish.flags |= ORDER_SINGLE;
-    return start_tree(b, &alone, err);
+    for (size_t i = b->first; i < at; i++)
+        if (broadcast_part_overlaps(&b->part[i], &b->part[at]))
+            return 0;
+    return 1;
 }
 
-/* A file, or a tree. */
-static int start_part(struct broadcast *b,
-                      const struct tree_wish *sources,
-                      struct es_error *err)
+/* All the parts that can be begun before the content of the first comes are: so each
+ * node is asked for the room for all of them.  A file that is alone is begun by its
+ * content's own order. */
+static int start_round(struct broadcast *b)
 {
-    return sources ? start_tree(b, sources, err) : start_file(b, err);
+    b->first = b->at;
+    b->end = b->at + 1;
+    while (b->end < b->n_parts && is_apart(b, b->end))
+        b->end++;
+    b->begins = b->end > b->at + 1 || broadcast_part_is_tree(&b->part[b->at]);
+    return start_part(b);
 }
 
-/* As a folder, in which they are alone. */
-static int start_libs(struct broadcast *b, struct es_error *err)
+static int start_next(struct broadcast *b)
 {
-    const struct tree_wish all = {
-        .source = b->libs->path,
-        .n = b->libs->n,
-        .single = b->libs->n == 1,
-        .parts = b->sources ? b->sources->parts & TREE_DIGESTS : 0};
-
-    b->wish.flags &= ~(uint32_t)ORDER_SINGLE;
-    b->wish.destination = b->libs->destination;
-    b->wish.is_whole = 1; /* the loader may have found them there */
-    return start_part(b, &all, err);
+    if (!b->begins)
+        broadcast_part_clear(&b->part[b->at]);
+    b->at++;
+    if (b->at == b->end && !b->begins)
+        return start_round(b);
+    if (b->at == b->end) {
+        b->begins = 0;
+        b->at = b->first;
+    }
+    return start_part(b);
 }
 
-int broadcast_start_program(struct broadcast *b,
-                            struct event_base *base,
-                            struct session *session,
-                            const struct bcast_wish *wish,
-                            const struct tree_wish *sources,
-                            const struct libs *libs,
-                            void (*ended)(void *arg),
-                            void *arg,
-                            struct es_error *err)
+static int make_parts(struct broadcast *b,
+                      const struct broadcast_input *input,
+                      size_t n)
+{
+    b->part = calloc(n * BROADCAST_PARTS, sizeof *b->part);
+    if (!b->part)
+        return es_no_memory(&b->err);
+    for (size_t i = 0; i < n; i++)
+        b->n_parts += broadcast_parts_of(b->part + b->n_parts, &input[i], i);
+    return 0;
+}
+
+int broadcast_start_inputs(struct broadcast *b,
+                           struct event_base *base,
+                           struct session *session,
+                           const struct broadcast_input *input,
+                           size_t n,
+                           int all,
+                           void (*ended)(void *arg),
+                           void *arg,
+                           struct es_error *err)
 {
     *b = (struct broadcast){.session = session,
                             .base = base,
-                            .wish = *wish,
-                            .libs = libs && libs->n > 0 ? libs : NULL,
-                            .program = *wish,
-                            .sources = sources,
+                            .all = all,
                             .ended = ended,
                             .arg = arg};
     b->standstill = standstill_create(session);
     if (!b->standstill)
         return es_no_memory(err);
-    if (open_before(b, err) < 0
-        || (b->libs ? start_libs(b, err) : start_part(b, sources, err)) < 0)
+    if (make_parts(b, input, n) < 0 || open_before(b) < 0
+        || start_round(b) < 0) {
+        *err = b->err;
         return -1;
-    broadcast_top_start(&b->top, base, session, &b->home, wish->source);
+    }
+    broadcast_top_start(&b->top, base, session, &b->home, &b->source);
     return 0;
 }
 
@@ -436,8 +394,15 @@ int broadcast_start(struct broadcast *b,
                     void *arg,
                     struct es_error *err)
 {
-    return broadcast_start_program(b, base, session, wish, NULL, NULL, ended,
-                                   arg, err);
+    const struct broadcast_input input = {.wish = *wish};
+
+    return broadcast_start_inputs(b, base, session, &input, 1, 0, ended, arg,
+                                  err);
+}
+
+size_t broadcast_input_at(const struct broadcast *b)
+{
+    return b->part[b->at].input;
 }
 
 /* --- while it runs -------------------------------------------------------- */
@@ -478,19 +443,22 @@ const struct es_error *broadcast_error(const struct broadcast *b)
 
 static int is_file(const struct broadcast *b)
 {
-    return !b->tree || (b->wish.flags & ORDER_SINGLE) != 0;
+    const struct broadcast_part *p = &b->part[b->at];
+
+    return !broadcast_part_source(p) || (p->wish.flags & ORDER_SINGLE) != 0;
 }
 
 struct broadcast_result broadcast_result(const struct broadcast *b)
 {
     struct broadcast_result r = {.home = bcast_home_result(b->home)};
+    const struct tree_source *tree = broadcast_part_source(&b->part[b->at]);
 
     r.bytes = r.sent = r.home.plan.bytes;
-    if (b->tree) {
-        r.files = is_file(b) ? 0 : b->tree->source.index.n - 1;
-        r.left_out = b->tree->source.found.left_out;
-        r.bytes = b->tree->source.bytes;
-        r.sent = b->tree->source.index.bytes;
+    if (tree) {
+        r.files = is_file(b) ? 0 : tree->index.n - 1;
+        r.left_out = tree->found.left_out;
+        r.bytes = tree->bytes;
+        r.sent = tree->index.bytes;
     }
     r.bytes += b->before->bytes;
     r.sent += b->before->sent;
@@ -540,9 +508,9 @@ int broadcast_check(const struct broadcast *b, struct es_error *err)
     if (r.failed == 0)
         return 0;
     return es_fail(err, ES_WORK,
-                   r.failed < r.plan.nodes
-                       ? "see the lines above; the others have it"
-                       : "see the lines above",
+                   r.failed == r.plan.nodes ? "see the lines above"
+                   : b->begins ? "see the lines above; none of it was sent"
+                               : "see the lines above; the others have it",
                    "%u of %u nodes have not got the %s", r.failed, r.plan.nodes,
                    is_file(b) ? "file" : "tree");
 }
@@ -552,8 +520,11 @@ void broadcast_stop(struct broadcast *b)
     broadcast_top_stop(&b->top);
     bcast_home_destroy(b->home);
     b->home = NULL;
-    destroy_tree(b->tree);
-    b->tree = NULL;
+    for (size_t i = 0; i < b->n_parts; i++)
+        broadcast_part_clear(&b->part[i]);
+    free(b->part);
+    b->part = NULL;
+    b->n_parts = 0;
     destroy_before(b->before);
     b->before = NULL;
     standstill_destroy(b->standstill);

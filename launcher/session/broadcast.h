@@ -7,25 +7,24 @@
 #define LAUNCHER_SESSION_BROADCAST_H
 
 #include "launcher/config/config.h"
+#include "launcher/session/broadcast_part.h"
 #include "launcher/session/broadcast_top.h"
-#include "launcher/session/libs.h"
 #include "launcher/session/session.h"
 #include "launcher/session/standstill.h"
-#include "pmix_bcast/bcast_home.h"
-#include "pmix_bcast/tree_source.h"
 
 struct broadcast {
     struct session *session;
     struct event_base *base;
-    struct bcast_wish wish;
+    struct broadcast_part *part; /* n_parts, owned */
+    size_t n_parts;
+    size_t at;         /* the part that is at work */
+    size_t first, end; /* those that are begun before their content comes ... */
+    int begins;        /* ... which has not come yet */
+    int all;           /* what one node cannot have, none gets */
+    const char *source; /* of the part, for top */
     struct bcast_home *home;
-    struct broadcast_tree *tree; /* NULL: it is a file without holes */
-    char *file; /* its source, where that is a file with some */
     struct broadcast_before *before;
-    const struct libs *libs;         /* to come first, or at work; NULL: none */
-    struct bcast_wish program;       /* whose they are */
-    const struct tree_wish *sources; /* likewise */
-    struct es_error err;             /* home is NULL: why */
+    struct es_error err; /* home is NULL: why */
     struct standstill *standstill;
     struct broadcast_top top;
     void (*ended)(void *arg);
@@ -65,18 +64,24 @@ int broadcast_start(struct broadcast *b,
                     void (*ended)(void *arg),
                     void *arg,
                     struct es_error *err);
-/* Likewise, of sources with all that is in them: wish->source is not used.  NULL: it
- * is the file that wish names.  If that is a program its libs come first (NULL:
- * none), so that whoever sees it has them.  All must last until the end, too. */
-int broadcast_start_program(struct broadcast *b,
-                            struct event_base *base,
-                            struct session *session,
-                            const struct bcast_wish *wish,
-                            const struct tree_wish *sources,
-                            const struct libs *libs,
-                            void (*ended)(void *arg),
-                            void *arg,
-                            struct es_error *err);
+/*
+ * Likewise, of one input or several, one after the other: of a program the libs come
+ * first, so that whoever sees it has them.  Each node is asked for the room for all of
+ * them before the first byte of any is sent, but for what goes into another one's
+ * place: that cannot be begun before the other is there.  A node that fails gets nothing
+ * more; with all none does.  The array need not last.
+ */
+int broadcast_start_inputs(struct broadcast *b,
+                           struct event_base *base,
+                           struct session *session,
+                           const struct broadcast_input *input,
+                           size_t n,
+                           int all,
+                           void (*ended)(void *arg),
+                           void *arg,
+                           struct es_error *err);
+/* Number of the input that was last at work. */
+size_t broadcast_input_at(const struct broadcast *b);
 /* A node's message: 1 if it belongs to the broadcast.  And a node that is
  * lost. */
 int broadcast_message(struct broadcast *b,

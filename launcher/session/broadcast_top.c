@@ -65,7 +65,7 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
     struct broadcast_top *t = arg;
     struct bcast_result now;
     struct top_view top = {
-        .kind = TOP_BCAST, .what = t->source, .meter = "", .parts = t->n};
+        .kind = TOP_BCAST, .what = *t->source, .meter = "", .parts = t->n};
     struct top_progress progress;
 
     (void)fd;
@@ -90,7 +90,7 @@ void broadcast_top_start(struct broadcast_top *t,
                          struct event_base *base,
                          const struct session *session,
                          struct bcast_home *const *home,
-                         const char *source)
+                         const char *const *source)
 {
     struct timeval tv = {0, LOOK_MS * 1000};
     size_t n = session_start_size(session);

@@ -15,9 +15,9 @@ struct event;
 struct broadcast_top { /* all zero: not started */
     struct top_place place;
     const struct session *session;
-    struct bcast_home *const *home; /* a tree has one after the other */
-    const char *source;
-    struct top_part *part; /* n, one a node */
+    struct bcast_home *const *home; /* each part has its own */
+    const char *const *source;      /* of that which is at work */
+    struct top_part *part;          /* n, one a node */
     size_t n;
     struct event *look;
 };
@@ -28,7 +28,7 @@ void broadcast_top_start(struct broadcast_top *t,
                          struct event_base *base,
                          const struct session *session,
                          struct bcast_home *const *home,
-                         const char *source);
+                         const char *const *source);
 /* Before the broadcast is forgotten. */
 void broadcast_top_stop(struct broadcast_top *t);
 

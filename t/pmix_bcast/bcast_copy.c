@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #define CHUNK CHUNK_MIN
@@ -13,6 +14,7 @@
 
 static struct bcast_order order;
 static struct secret secret;
+static struct bcast_begun_list begun;
 static struct seal *seal;
 static uint64_t offset[200];
 static uint8_t content[BYTES];
@@ -37,7 +39,7 @@ static void put_all_chunks(struct bcast_copy *c)
 
 static void open_copy(struct bcast_copy *c)
 {
-    if (bcast_copy_init(c, &order, NULL, &secret) != 0
+    if (bcast_copy_init(c, &order, &begun, &secret) != 0
         || bcast_copy_open(c) != 0)
         bail("no copy");
 }
@@ -91,7 +93,7 @@ static void test_chunks(void)
        "the source's time is kept if that is ordered");
     bcast_copy_clear(&c);
     order.flags = 0;
-    ok(bcast_copy_init(&c, &order, NULL, &secret) == 0
+    ok(bcast_copy_init(&c, &order, &begun, &secret) == 0
            && bcast_copy_open(&c) == EEXIST,
        "what is there is replaced only if that is ordered");
     bcast_copy_clear(&c);
@@ -188,6 +190,85 @@ static void test_places(void)
     order = kept;
 }
 
+static int opened(struct bcast_copy *c)
+{
+    int why = bcast_copy_init(c, &order, &begun, &secret);
+
+    return why ? why : bcast_copy_open(c);
+}
+
+/* Made by one order, filled by another. */
+static void begin_file(uint32_t id)
+{
+    struct bcast_copy c;
+
+    order.id = id;
+    order.flags = ORDER_BEGIN | ORDER_SYNC;
+    order.begun = 0;
+    is_int(opened(&c), 0, "a file is begun");
+    ok(!bcast_copy_takes_long(&c) && bcast_copy_finish(&c) == 0
+           && access(order.destination, F_OK) < 0,
+       "and has no name yet");
+    bcast_copy_hand_on(&c, &begun);
+    bcast_copy_clear(&c);
+    order.flags = ORDER_SYNC;
+    order.begun = id;
+    order.id = 9; /* the seal's */
+}
+
+static void test_begun(void)
+{
+    struct bcast_order kept = order;
+    struct bcast_copy c;
+
+    begin_file(1);
+    begin_file(2);
+    order.begun = 1;
+    is_int(opened(&c), 0, "its content may come");
+    put_all_chunks(&c);
+    ok(bcast_copy_finish(&c) == 0 && is_whole(), "and it gets its name");
+    bcast_copy_clear(&c);
+    ok(opened(&c) == EPROTO, "its content comes once");
+    bcast_copy_clear(&c);
+    order.begun = 2;
+    order.plan.bytes--;
+    ok(opened(&c) == EPROTO, "as much as was said");
+    bcast_copy_clear(&c);
+    (void)unlink(order.destination);
+    order.plan = kept.plan;
+    begin_file(3);
+    bcast_begun_clear(&begun);
+    ok(opened(&c) == EPROTO, "what was forgotten does not come");
+    bcast_copy_clear(&c);
+    order = kept;
+}
+
+/* In memory nothing is reserved: the room is promised. */
+static void test_promise(void)
+{
+    struct bcast_order kept = order;
+    struct bcast_copy c;
+    struct statvfs fs;
+
+    snprintf(order.destination, sizeof order.destination,
+             "/dev/shm/bcast_copy.%ld", (long)getpid());
+    if (statvfs("/dev/shm", &fs) < 0 || fs.f_blocks == 0 || fs.f_frsize == 0) {
+        skip("a promise", "memory without a limit");
+        return;
+    }
+    begin_file(1);
+    ok(begun.n == 1 && begun.need[0].blocks * fs.f_frsize >= BYTES,
+       "the room for it is promised");
+    begun.need[0].blocks = fs.f_blocks;
+    order.begun = 0;
+    ok(opened(&c) == ENOSPC && strstr(bcast_copy_why(&c), order.destination)
+           && strstr(bcast_copy_why(&c), " more are needed"),
+       "to nobody else, who is told how much is lacking");
+    bcast_copy_clear(&c);
+    bcast_begun_clear(&begun);
+    order = kept;
+}
+
 static void test_memory(void)
 {
     struct bcast_copy c;
@@ -196,7 +277,7 @@ static void test_memory(void)
 
     for (; why == ENOMEM && n < 20; n++) {
         fault_at = n;
-        why = bcast_copy_init(&c, &order, NULL, &secret);
+        why = bcast_copy_init(&c, &order, &begun, &secret);
         fault_at = -1;
         bcast_copy_clear(&c);
     }
@@ -227,6 +308,8 @@ int main(void)
     test_verify();
     test_all();
     test_places();
+    test_begun();
+    test_promise();
     test_memory();
     seal_destroy(seal);
     (void)rmdir(dir);

@@ -17,7 +17,8 @@ static struct bcast_order sound(uint64_t bytes, const uint8_t *content)
                             .way = PULL_BY_NODE,
                             .port = 65535,
                             .destination = "/tmp/{node}/x",
-                            .content = content};
+                            .content = content,
+                            .begun = 6};
     struct plan_wish w = {.bytes = bytes, .nodes = 9};
 
     if (plan_make(&o.plan, &w, NULL) < 0)
@@ -66,7 +67,7 @@ static void test_order(void)
         ok(bcast_read_order(&order, w.buf, w.len) == 0 && order.id == in.id
                && order.flags == in.flags && order.mode == in.mode
                && order.mtime_ns == in.mtime_ns && order.way == in.way
-               && order.port == in.port
+               && order.port == in.port && order.begun == in.begun
                && memcmp(&order.plan, &in.plan, sizeof in.plan) == 0
                && strcmp(order.destination, in.destination) == 0,
            "an order %s comes back", cases[i].name);
@@ -110,6 +111,16 @@ static void test_bad_orders(void)
 
     o.flags = ORDER_ALL + 1;
     refused("a flag that there is not", &o);
+    o = sane;
+    o.flags = ORDER_BEGIN;
+    refused("one that begins what was begun", &o);
+    o.flags = ORDER_INDEX;
+    refused("an index of that", &o);
+    o.begun = 0;
+    o.flags = ORDER_BEGIN | ORDER_INDEX;
+    refused("one that begins both a file and a tree", &o);
+    o.flags = ORDER_TREE;
+    refused("the content of a tree that was not begun", &o);
     o = sane;
     o.mode = 010000;
     refused("a mode above 7777", &o);

@@ -200,7 +200,9 @@ static void start_node(void)
         {.node = "n1", .address = "127.0.0.1", .port = 1, .door = 0},
         {.node = "n2", .address = "127.0.0.1", .port = 1, .door = 0}};
     static struct wireup wireup = {.rank = SELF, .size = 3, .agent = agent};
+    static struct bcast_begun_list begun;
     const struct bcast_node_setup setup = {.base = base,
+                                           .begun = &begun,
                                            .secret = &secret,
                                            .wireup = &wireup,
                                            .home_address = "127.0.0.1",

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/session/broadcast_part.h"
+#include "launcher/base/signals.h"
+#include "pmix_bcast/file_extents.h"
+#include "pmix_bcast/offload.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct part_tree {
+    struct tree_source source;
+    const struct tree_wish *wish;
+    int digests;             /* it is compared to what nodes have */
+    struct offload *reading; /* the index is not whole yet */
+    struct es_error *err;
+    void (*ended)(void *arg, int result);
+    void *arg;
+};
+
+/* --- which there are ------------------------------------------------------- */
+
+/* As a folder, in which they are alone. */
+static void set_libs(struct broadcast_part *p, const struct libs *libs)
+{
+    p->sources = (struct tree_wish){.source = libs->path,
+                                    .n = libs->n,
+                                    .single = libs->n == 1,
+                                    .parts = p->sources.parts & TREE_DIGESTS};
+    p->wish.flags &= ~(uint32_t)ORDER_SINGLE;
+    p->wish.destination = libs->destination;
+    p->wish.is_whole = 1; /* the loader may have found them there */
+}
+
+size_t broadcast_parts_of(struct broadcast_part part[BROADCAST_PARTS],
+                          const struct broadcast_input *in,
+                          size_t number)
+{
+    struct broadcast_part all = {.wish = in->wish, .input = number};
+    size_t n = 0;
+
+    if (in->sources)
+        all.sources = *in->sources;
+    if (in->libs && in->libs->n > 0) {
+        part[n] = all;
+        set_libs(&part[n++], in->libs);
+    }
+    part[n++] = all;
+    return n;
+}
+
+/* The next of the names in a path, and its length; 0: there is none. */
+static size_t next_name(const char **path)
+{
+    size_t len;
+
+    do {
+        *path += strspn(*path, "/");
+        len = strcspn(*path, "/");
+        if (len != 1 || **path != '.')
+            return len;
+        *path += len;
+    } while (1);
+}
+
+int broadcast_part_overlaps(const struct broadcast_part *p,
+                            const struct broadcast_part *other)
+{
+    const char *a = p->wish.destination, *b = other->wish.destination;
+    size_t len;
+
+    while ((len = next_name(&a)) > 0) {
+        size_t its = next_name(&b);
+
+        if (its == 0)
+            return 1;
+        if (len != its || memcmp(a, b, len) != 0)
+            return 0;
+        a += len;
+        b += len;
+    }
+    return 1;
+}
+
+int broadcast_part_is_tree(struct broadcast_part *p)
+{
+    if (p->sources.n == 0 && file_extents_has_hole(p->wish.source)) {
+        p->file = (char *)p->wish.source; /* is only read */
+        p->sources =
+            (struct tree_wish){.source = &p->file, .n = 1, .single = 1};
+        p->wish.flags |= ORDER_SINGLE;
+    }
+    return p->sources.n > 0;
+}
+
+/* --- its source ------------------------------------------------------------ */
+
+/* In a thread of its own. */
+static int read_tree(void *arg)
+{
+    struct part_tree *t = arg;
+
+    if (tree_source_open(&t->source, t->wish, t->err) < 0)
+        return -1;
+    return t->digests ? tree_source_digest(&t->source, t->err) : 0;
+}
+
+static void on_read(void *arg, int result)
+{
+    struct part_tree *t = arg;
+
+    offload_destroy(t->reading);
+    t->reading = NULL;
+    t->ended(t->arg, result);
+}
+
+/* To look at all files may take long, and so may their digests. */
+int broadcast_part_read(struct broadcast_part *p,
+                        struct event_base *base,
+                        void (*ended)(void *arg, int result),
+                        void *arg,
+                        struct es_error *err)
+{
+    struct part_tree *t = calloc(1, sizeof *t);
+
+    if (!t)
+        return es_no_memory(err);
+    t->wish = &p->sources;
+    t->digests = (p->wish.flags & (ORDER_UPDATE | ORDER_CACHE)) != 0;
+    t->err = err;
+    t->ended = ended;
+    t->arg = arg;
+    tree_source_init(&t->source, signals_come());
+    p->tree = t;
+    t->reading = offload_start(base, read_tree, on_read, t);
+    return t->reading ? 0 : es_no_memory(err);
+}
+
+const struct tree_source *broadcast_part_source(const struct broadcast_part *p)
+{
+    return p->tree ? &p->tree->source : NULL;
+}
+
+/* Since it was begun. */
+static int has_changed(const struct broadcast_part *p)
+{
+    struct stat now;
+
+    return stat(p->wish.source, &now) < 0 || now.st_size != p->then.st_size
+           || now.st_mtim.tv_sec != p->then.st_mtim.tv_sec
+           || now.st_mtim.tv_nsec != p->then.st_mtim.tv_nsec;
+}
+
+static int wish_of_tree(struct broadcast_part *p,
+                        int begins,
+                        struct bcast_wish *wish,
+                        struct es_error *err)
+{
+    wish->tree = &p->tree->source;
+    wish->flags |= begins ? ORDER_INDEX : ORDER_TREE;
+    return begins ? 0 : tree_source_select(wish->tree, err);
+}
+
+int broadcast_part_wish(struct broadcast_part *p,
+                        int begins,
+                        struct bcast_wish *wish,
+                        struct es_error *err)
+{
+    *wish = p->wish;
+    wish->begun = p->begun;
+    if (p->tree)
+        return wish_of_tree(p, begins, wish, err);
+    if (begins) {
+        wish->flags |= ORDER_BEGIN;
+        return stat(wish->source, &p->then) == 0
+                   ? 0
+                   : es_fail(err, ES_WORK, "give a file that can be read",
+                             "%s: %s", wish->source, strerror(errno));
+    }
+    return p->begun && has_changed(p)
+               ? es_fail(err, ES_WORK, "broadcast it when nobody writes to it",
+                         "%s: it changes while it is read", wish->source)
+               : 0;
+}
+
+void broadcast_part_clear(struct broadcast_part *p)
+{
+    struct part_tree *t = p->tree;
+
+    if (!t)
+        return;
+    tree_source_cancel(&t->source);
+    offload_destroy(t->reading);
+    tree_source_close(&t->source);
+    free(t);
+    p->tree = NULL;
+}
