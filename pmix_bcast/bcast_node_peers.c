@@ -392,6 +392,7 @@ static void take_content(struct bcast_node *b, const uint8_t *content)
 
 static void call_all(struct bcast_node *b)
 {
+    relay_begin(b->relay, clock_s());
     if (b->self < plan_used(&b->order.plan))
         call_peer(&b->home);
     call_neighbours(b);

@@ -52,8 +52,10 @@ void estimator_missed(struct estimator *e,
 {
     double slots = (double)plan_slots(e->plan, node, chunk) + grace_slots(e);
 
-    if (e->slot <= 0 && now > e->start)
-        e->slot = (now - e->start) / (slots + 1);
+    if (now <= e->start || (e->slot > 0 && now >= e->start + e->slot * slots))
+        return;
+    e->slot = (now - e->start) / (slots + 1);
+    e->shift = e->quiet_until = 0;
 }
 
 void estimator_refused(struct estimator *e, double now)

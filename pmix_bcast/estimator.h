@@ -34,7 +34,7 @@ void estimator_saw(struct estimator *e,
                    uint32_t node,
                    uint32_t chunk,
                    double now);
-/* Nothing has come to node (us), so that no time is known: from now on the
+/* Nothing has come to node (us) for long, whatever was expected: from now on the
  * chunk counts as late, and all others accordingly. */
 void estimator_missed(struct estimator *e,
                       uint32_t node,

@@ -20,9 +20,10 @@
 #define NEGLECT_S 0.1
 /* One who sends from what it had is waited for until it has sent none for so long. */
 #define STOCK_S 0.5
-/* No chunk has come by its tree for so long: whoever was to push the first ones
- * is gone or cannot reach us, or home has nothing to give yet. */
-#define FIRST_S 2.0
+/* No chunk has come for so long, or before the first none by its tree: who was to
+ * push is gone or cannot reach us, or home has nothing to give yet.  Well below
+ * the least after which home gives a node up. */
+#define SILENCE_S 2.0
 /* A pull that is not answered: some time beyond what is late. */
 #define PULL_GRACE 0.02
 /* So many refusals in a row, and home is asked: perhaps nobody has it. */
@@ -205,12 +206,22 @@ static int is_orphan(struct relay *r, struct pull *p)
     return r->n_gone > 0;
 }
 
+/* What is missing is late, however long chunks took before: where the first one came
+ * late, as its sender began late, that is far too long. */
+static int is_quiet(const struct relay *r, double now)
+{
+    if (r->estimator.slot > 0 && r->bytes <= 0)
+        return 0; /* down a long chain of large chunks */
+    return now - (r->estimator.slot > 0 ? r->came : r->s.start) > SILENCE_S;
+}
+
 /* Repair: what is overdue, the first ones first, each with even odds, so that
  * not all nodes ask for the same ones at once. */
 static void pull_overdue(struct relay *r, double now)
 {
     struct pull_view v = view(r, now);
     uint32_t n = r->s.plan->chunks;
+    int is_idle = r->idle || is_quiet(r, now);
 
     for (uint32_t j = r->low; j < n && r->n_flights < PULLS_MAX; j++) {
         struct pull p = {.chunk = j};
@@ -219,7 +230,7 @@ static void pull_overdue(struct relay *r, double now)
             continue;
         if (!estimator_late(&r->estimator, r->s.self, j, now))
             break; /* nor are the ones behind it */
-        if (!(r->idle || is_neglected(r, j, now)) || is_to_come(r, j, now)
+        if (!(is_idle || is_neglected(r, j, now)) || is_to_come(r, j, now)
             || pull_random(&r->s.random) >> 63)
             continue;
         if (r->estimator.refusals > refusals_max(r)) {
@@ -267,7 +278,7 @@ void relay_tick(struct relay *r, double now)
             i++;
     if (r->missing == 0)
         return;
-    if (now - r->s.start > FIRST_S)
+    if (is_quiet(r, now))
         estimator_missed(&r->estimator, r->s.self, r->low, now);
     if (r->s.plan->shape == PLAN_BRANCHES)
         pull_branches(r, now);
@@ -483,6 +494,18 @@ static int make_parts(struct relay *r)
                : -1;
 }
 
+static void begin(struct relay *r, double now)
+{
+    r->s.start = r->window_start = r->came = r->ticked = r->forgiven = now;
+    estimator_init(&r->estimator, r->s.plan, now, r->s.slot);
+}
+
+void relay_begin(struct relay *r, double now)
+{
+    if (r->bytes <= 0)
+        begin(r, now);
+}
+
 struct relay *relay_create(const struct relay_setup *s)
 {
     struct relay *r = calloc(1, sizeof *r);
@@ -491,12 +514,11 @@ struct relay *relay_create(const struct relay_setup *s)
         return NULL;
     r->s = *s;
     r->missing = s->plan->chunks;
-    r->window_start = r->came = r->ticked = r->forgiven = s->start;
     if (make_parts(r) < 0) {
         relay_destroy(r);
         return NULL;
     }
-    estimator_init(&r->estimator, r->s.plan, s->start, s->slot);
+    begin(r, s->start);
     count_pushed(r);
     return r;
 }

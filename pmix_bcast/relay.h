@@ -41,6 +41,9 @@ struct relay_setup {
 /* NULL if memory ran out. */
 struct relay *relay_create(const struct relay_setup *s);
 void relay_destroy(struct relay *r);
+/* Peers are called only now: from here on it is known how long chunks take, unless
+ * one has come before. */
+void relay_begin(struct relay *r, double now);
 
 /* Must the bytes of a chunk that is about to come be kept? */
 int relay_wants(const struct relay *r, uint32_t chunk);

@@ -122,6 +122,26 @@ static void test_refusals(void)
             "a chunk that comes has the correction in its slope");
 }
 
+static void test_missed(void)
+{
+    struct estimator e = fresh(0);
+    double late = START + 5;
+
+    estimator_missed(&e, NODE, CHUNK, late);
+    ok(since(estimator_late, &e) < late,
+       "what is missed counts as late, before anything has come");
+    e = fresh(SLOT);
+    estimator_refused(&e, START + 1);
+    estimator_missed(&e, NODE, CHUNK, late);
+    ok(since(estimator_late, &e) < late && since(estimator_holds, &e) < late,
+       "and so it does where chunks took longer");
+    e = fresh(SLOT / 1000);
+    late = since(estimator_late, &e);
+    estimator_missed(&e, NODE, CHUNK, START + 5);
+    is_near(since(estimator_late, &e), late, 1e-6,
+            "what was late before stays so");
+}
+
 int main(void)
 {
     struct plan_wish w = {1 << 20, 20, 4, 1 << 14, PLAN_BRANCHES};
@@ -132,5 +152,6 @@ int main(void)
     test_known();
     test_slope();
     test_refusals();
+    test_missed();
     return done();
 }

@@ -351,13 +351,18 @@ static struct asked tick(double now)
 }
 
 /* Chunks come on their way at SLOT each, but those of root 0. */
-static void half_way(void)
+static void some_come(double start)
 {
-    mesh(240);
     for (uint32_t j = 0; j < 120; j++)
         if (j % NODES != 0)
             relay_got(relay, j % NODES == SELF ? HOME : j % NODES, j, 0,
-                      SLOT * (double)plan_slots(&plan, SELF, j));
+                      start + SLOT * (double)plan_slots(&plan, SELF, j));
+}
+
+static void half_way(void)
+{
+    mesh(240);
+    some_come(0);
 }
 
 static void test_repair(void)
@@ -423,6 +428,52 @@ static void test_nothing_comes(void)
     is_int(early, 0, "home may take its time before the first chunk");
     ok(pulls > 0 && of_home > 0,
        "but if none ever comes the others are asked, and then home");
+}
+
+/* The first chunks came late, as who sends them began late: that tells too long a
+ * time for all others. */
+static void test_late_first(void)
+{
+    unsigned early = 0, pulls = 0;
+
+    slot = 0;
+    mesh(18);
+    slot = SLOT;
+    for (uint32_t j = 0; j < 12; j++)
+        if (j % NODES != 0)
+            relay_got(relay, j % NODES == SELF ? HOME : j % NODES, j, 0, 3);
+    relay_lost(relay, 0);
+    for (int t = 0; t < 900; t++)
+        early += tick(3 + 0.002 * t).pulls;
+    for (int t = 0; t < 150; t++)
+        pulls += tick(5 + 0.002 * t).pulls;
+    is_int(early, 0, "who sends late is waited for");
+    ok(pulls > 0, "but when nothing has come for 2 s others are asked");
+}
+
+/* Peers are called late, as we had something else to wait for. */
+static void test_begin(void)
+{
+    unsigned early = 0, pulls = 0;
+
+    slot = 0;
+    mesh(240);
+    slot = SLOT;
+    for (int t = 0; t < 900; t++)
+        early += tick(0.002 * t).pulls;
+    relay_begin(relay, 3);
+    for (int t = 0; t < 20; t++)
+        early += tick(3 + 0.002 * t).pulls;
+    some_come(3);
+    for (int t = 0; t < 20; t++)
+        pulls += tick(3.2 + 0.002 * t).pulls;
+    is_int(early, 0, "as long as peers are not called none of them is late");
+    ok(pulls > 0, "and then they are as soon as if that was at first");
+    relay_begin(relay, 13);
+    for (int t = 0; t < 200; t++)
+        pulls += tick(4 + 0.002 * t).pulls;
+    ok(pulls > 8,
+       "a chunk that came tells when they began, not who calls late");
 }
 
 /* The nodes that are asked in some time, with no answers. */
@@ -690,6 +741,8 @@ int main(void)
     test_repair();
     test_late_ticks();
     test_nothing_comes();
+    test_late_first();
+    test_begin();
     test_suspect();
     test_absent();
     test_rails();
