@@ -439,12 +439,15 @@ static void open_fabric(struct bcast_node *b)
             b->s.base, t, b->s.wireup->agent[b->self].address, on_fabric, b);
 }
 
-/* So many beside the loop. */
-static unsigned helpers(const struct bcast_order *o)
+/* Without them, or without memory for them, the loop does it alone. */
+static void begin_threads(struct bcast_node *b)
 {
-    unsigned wish = o->flags >> ORDER_THREADS_SHIFT & THREADS_AUTO;
+    unsigned wish = b->order.flags >> ORDER_THREADS_SHIFT & THREADS_AUTO;
+    unsigned cpus = thread_cpus(), most = threads_beside(wish, cpus);
 
-    return threads_beside(wish, thread_cpus());
+    if (most > 0)
+        b->receivers =
+            receivers_create(b->s.base, threads_at_once(wish, cpus), most);
 }
 
 static int make_parts(struct bcast_node *b)
@@ -466,8 +469,7 @@ static int make_parts(struct bcast_node *b)
     b->peer = calloc(p->nodes, sizeof(struct peer *));
     b->tick = evtimer_new(b->s.base, on_tick, b);
     b->verify = evtimer_new(b->s.base, bcast_node_on_verify, b);
-    if (helpers(&b->order) > 0) /* without them the loop does it */
-        b->receivers = receivers_create(b->s.base, helpers(&b->order));
+    begin_threads(b);
     if (b->order.flags & ORDER_PACKED)
         b->packing = packing_create(PACK_NONE, p->chunks, p->chunk);
     if (!b->relay || !b->peer || !b->tick || !b->verify

@@ -68,13 +68,12 @@ int link_begin_aside(struct link *l, void (*whole)(struct link *l))
                                .arg = l};
 
     if (!l->reception || !l->place || l->head.type != LINK_CHUNK || l->tail > 0
-        || link_is_packed(&l->head) || event_del(l->readable) < 0)
+        || link_is_packed(&l->head) || reception_begin(l->reception, &t) != 0)
         return 0;
     l->whole = whole;
-    l->is_aside = reception_begin(l->reception, &t) == 0;
-    if (!l->is_aside)
-        (void)event_add(l->readable, NULL);
-    return l->is_aside;
+    l->is_aside = 1;
+    (void)event_del(l->readable); /* else on_readable() reads nothing */
+    return 1;
 }
 
 /* Where it has ended ended() is still to come. */

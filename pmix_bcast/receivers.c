@@ -9,7 +9,9 @@
  * to read yet, which does no harm.
  */
 #include "pmix_bcast/receivers.h"
+#include "pmix_bcast/clock.h"
 #include "pmix_bcast/thread.h"
+#include "pmix_bcast/thread_need.h"
 
 #include <errno.h>
 #include <event2/event.h>
@@ -17,6 +19,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/queue.h>
+#include <time.h>
 #include <unistd.h>
 
 #define PART (256u << 10) /* bytes, before another socket has its turn */
@@ -24,6 +27,11 @@
 enum state { IDLE, UNDER_WAY, ENDED };
 
 LIST_HEAD(reception_list, reception);
+
+struct cpu_use { /* of a thread */
+    clockid_t clock;
+    double s; /* CPU seconds up to the last look */
+};
 
 struct worker {
     struct receivers *all;
@@ -34,6 +42,7 @@ struct worker {
     struct reception *busy;      /* the thread works on it */
     struct reception_list under; /* way */
     int is_running;
+    struct cpu_use use;
 };
 
 struct receivers {
@@ -41,7 +50,11 @@ struct receivers {
     struct reception_list ended; /* the loop is to hear of them */
     int bell, stop;              /* for the loop, for the threads */
     struct event *event;
-    unsigned n;
+    /* The loop's: threads that there may be, that there are, and of these that take
+     * part, now and at most.  The others end what they were given. */
+    unsigned least, most, n, used, peak;
+    double looked; /* when; 0: not yet */
+    struct cpu_use loop;
     struct worker worker[RECEIVERS_MAX];
 };
 
@@ -168,6 +181,88 @@ static void *run(void *arg)
     }
 }
 
+/* --- how many ------------------------------------------------------------- */
+
+static void end_worker(struct worker *w)
+{
+    if (w->is_running)
+        (void)pthread_join(w->thread, NULL);
+    if (w->epoll >= 0)
+        close(w->epoll);
+    (void)pthread_cond_destroy(&w->stepped);
+}
+
+static int start_worker(struct receivers *all, struct worker *w)
+{
+    struct epoll_event stop = {.events = EPOLLIN, .data.ptr = NULL};
+
+    w->all = all;
+    LIST_INIT(&w->under);
+    (void)pthread_cond_init(&w->stepped, NULL);
+    w->epoll = epoll_create1(EPOLL_CLOEXEC);
+    if (w->epoll >= 0
+        && epoll_ctl(w->epoll, EPOLL_CTL_ADD, all->stop, &stop) == 0)
+        w->is_running = thread_start(&w->thread, run, w) == 0;
+    if (!w->is_running) {
+        end_worker(w);
+        return -1;
+    }
+    (void)pthread_getcpuclockid(w->thread, &w->use.clock); /* cannot fail */
+    return 0;
+}
+
+/* So many take part; fewer if they cannot be started, and none of these later. */
+static void set_used(struct receivers *all, unsigned want)
+{
+    while (all->n < want && start_worker(all, &all->worker[all->n]) == 0)
+        all->n++;
+    if (all->n < want)
+        want = all->most = all->n;
+    all->least = all->least < all->most ? all->least : all->most;
+    all->used = want;
+    if (all->used > all->peak)
+        all->peak = all->used;
+}
+
+/* CPU seconds since the last look. */
+static double cpu_since(struct cpu_use *u)
+{
+    struct timespec t = {0};
+    double before = u->s;
+
+    (void)clock_gettime(u->clock,
+                        &t); /* fails where the thread has ended only */
+    u->s = (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+    return u->s - before;
+}
+
+/* To be called as there is something to do. */
+static void adapt(struct receivers *all)
+{
+    double cpu_s[1 + RECEIVERS_MAX], now, passed;
+    int is_first = all->looked == 0;
+
+    if (all->least == all->most)
+        return;
+    now = clock_s();
+    passed = now - all->looked;
+    if (passed < THREAD_NEED_LOOK_S)
+        return;
+    all->looked = now;
+    cpu_s[0] = cpu_since(&all->loop);
+    for (unsigned i = 0; i < all->n; i++)
+        cpu_s[1 + i] = cpu_since(&all->worker[i].use);
+    if (!is_first)
+        set_used(all, thread_need(cpu_s, 1 + all->used, passed, 1 + all->least,
+                                  1 + all->most)
+                          - 1);
+}
+
+unsigned receivers_peak(const struct receivers *r)
+{
+    return 1 + (r ? r->peak : 0);
+}
+
 /* --- in the loop ---------------------------------------------------------- */
 
 static struct reception *next_ended(struct receivers *all)
@@ -209,30 +304,9 @@ static void on_bell(evutil_socket_t fd, short what, void *arg)
     }
 }
 
-static int start_worker(struct receivers *all, struct worker *w)
-{
-    struct epoll_event stop = {.events = EPOLLIN, .data.ptr = NULL};
-
-    w->all = all;
-    LIST_INIT(&w->under);
-    (void)pthread_cond_init(&w->stepped, NULL);
-    w->epoll = epoll_create1(EPOLL_CLOEXEC);
-    if (w->epoll >= 0
-        && epoll_ctl(w->epoll, EPOLL_CTL_ADD, all->stop, &stop) == 0)
-        w->is_running = thread_start(&w->thread, run, w) == 0;
-    return w->is_running ? 0 : -1;
-}
-
-static void end_worker(struct worker *w)
-{
-    if (w->is_running)
-        (void)pthread_join(w->thread, NULL);
-    if (w->epoll >= 0)
-        close(w->epoll);
-    (void)pthread_cond_destroy(&w->stepped);
-}
-
-struct receivers *receivers_create(struct event_base *base, unsigned threads)
+struct receivers *receivers_create(struct event_base *base,
+                                   unsigned least,
+                                   unsigned most)
 {
     struct receivers *all = calloc(1, sizeof *all);
 
@@ -240,19 +314,19 @@ struct receivers *receivers_create(struct event_base *base, unsigned threads)
         return NULL;
     (void)pthread_mutex_init(&all->lock, NULL);
     LIST_INIT(&all->ended);
+    all->most = most < RECEIVERS_MAX ? most : RECEIVERS_MAX;
+    all->least = least;
+    all->loop.clock = CLOCK_THREAD_CPUTIME_ID;
     all->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     all->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (all->bell >= 0 && all->stop >= 0)
         all->event =
             event_new(base, all->bell, EV_READ | EV_PERSIST, on_bell, all);
-    if (all->event && event_add(all->event, NULL) == 0)
-        while (all->n < threads && all->n < RECEIVERS_MAX
-               && start_worker(all, &all->worker[all->n]) == 0)
-            all->n++;
-    if (all->n > 0 && all->n < threads && all->n < RECEIVERS_MAX)
-        end_worker(&all->worker[all->n]); /* fewer, then */
-    if (all->n > 0)
-        return all;
+    if (all->event && event_add(all->event, NULL) == 0) {
+        set_used(all, least < all->most ? least : all->most);
+        if (all->most > 0)
+            return all;
+    }
     receivers_destroy(all);
     return NULL;
 }
@@ -280,7 +354,7 @@ static struct worker *choose_worker(struct receivers *all)
 {
     struct worker *best = NULL;
 
-    for (unsigned i = 0; i < all->n; i++) {
+    for (unsigned i = 0; i < all->used; i++) {
         struct worker *w = &all->worker[i];
 
         if (!w->busy && (!best || w->n_under < best->n_under))
@@ -323,6 +397,7 @@ int reception_begin(struct reception *r, const struct reception_task *t)
 {
     int why;
 
+    adapt(r->all);
     (void)pthread_mutex_lock(&r->all->lock);
     r->task = *t;
     r->is_ready = 0;

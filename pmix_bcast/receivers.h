@@ -2,7 +2,8 @@
 /*
  * receivers.h - threads that take what is due from sockets, so that the loop need
  * not: a known number of bytes from one socket, to one place, and then a look at
- * them.
+ * them.  A thread is made once the loop and those that there are have too little
+ * time (thread_need.h), and has nothing to do once they have enough.
  *
  * All functions are called, and ended() comes, on the loop's thread.  What a
  * reception works on is the thread's from reception_begin() until ended() is
@@ -48,9 +49,14 @@ struct reception_result {
     int is_ready; /* ready() was called */
 };
 
-/* So many threads, at most RECEIVERS_MAX; NULL if there is no memory or none can
- * be started. */
-struct receivers *receivers_create(struct event_base *base, unsigned threads);
+/* From least to most threads beside the loop's, RECEIVERS_MAX at most: least at
+ * once, or as many as can be started; NULL if there is no memory, or least is not 0
+ * and none can. */
+struct receivers *receivers_create(struct event_base *base,
+                                   unsigned least,
+                                   unsigned most);
+/* How many threads have taken part at a time, the loop's with them; r may be NULL. */
+unsigned receivers_peak(const struct receivers *r);
 /* All receptions were destroyed before; not in ended().  NULL is allowed. */
 void receivers_destroy(struct receivers *r);
 
@@ -59,8 +65,8 @@ struct reception *reception_create(
     struct receivers *r,
     void (*ended)(void *arg, const struct reception_result *),
     void *arg);
-/* Begin; none is under way.  0, or an errno value: EBUSY: every thread has something
- * to do, so that the loop is as soon there. */
+/* Begin; none is under way.  0, or an errno value: EBUSY: there is no thread, or each
+ * has something to do, so that the loop is as soon there. */
 int reception_begin(struct reception *r, const struct reception_task *t);
 /*
  * 1: the thread does no more, ended() is not called, and so says how far it came.

@@ -41,6 +41,11 @@ unsigned threads_beside(unsigned wish, unsigned cpus)
     return all > 0 ? all - 1 : 0;
 }
 
+unsigned threads_at_once(unsigned wish, unsigned cpus)
+{
+    return wish == THREADS_AUTO ? 0 : threads_beside(wish, cpus);
+}
+
 unsigned threads_read(const char *text)
 {
     if (strcmp(text, "auto") == 0)

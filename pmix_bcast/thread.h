@@ -15,11 +15,12 @@ int thread_start(pthread_t *t, void *(*run)(void *), void *arg);
 unsigned thread_cpus(void);
 
 #define THREADS_MAX  8u  /* of an agent that receives, its loop's with them */
-#define THREADS_AUTO 15u /* as many as its CPUs allow */
+#define THREADS_AUTO 15u /* as many as the work needs, and its CPUs allow */
 
-/* How many threads there are beside the loop's, if so many are wished for in all (0:
- * as 1).  Pure. */
+/* How many threads there may be beside the loop's, if so many are wished for in all
+ * (0: as 1); and how many there are whatever there is to do.  Pure. */
 unsigned threads_beside(unsigned wish, unsigned cpus);
+unsigned threads_at_once(unsigned wish, unsigned cpus);
 /* "auto" or 1 to THREADS_MAX, as users write it; 0 if it is neither.  And back, in
  * text. */
 unsigned threads_read(const char *text);

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Threads that take bytes from socket pairs: whole, in parts, wrong, cut off, taken
- * back in the middle, and many at once.  Run it with SAN=thread, too. */
+ * back in the middle, and many at once; and threads that come and go as there is work
+ * for them.  Run it with SAN=thread, too. */
 #include "pmix_bcast/receivers.h"
 #include "loop.h"
 #include "tap.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #define SIZE 100000u
@@ -342,10 +345,78 @@ static void test_many(void)
     is_int(wrong, 0, "32 at once, in small parts, are all whole");
 }
 
+/* --- as many threads as the work needs -------------------------------------- */
+
+/* Whether a thread takes it; nothing comes, and it is taken back. */
+static int is_taken(struct line *l)
+{
+    struct reception_result so;
+    int why = begin(l, 0);
+
+    if (why == 0 && !reception_stop(l->reception, &so))
+        bail("it has ended");
+    return why == 0;
+}
+
+static void idle(void)
+{
+    (void)poll(NULL, 0, 25);
+}
+
+/* The loop's thread has work of its own. */
+static void work(void)
+{
+    clock_t end = clock() + CLOCKS_PER_SEC / 1000;
+
+    while (clock() < end)
+        ;
+}
+
+/* Whether it comes to be taken, or not to be. */
+static int becomes(struct line *l, int wanted, void (*meanwhile)(void))
+{
+    int64_t end = now_ms() + LIMIT_MS;
+    int is;
+
+    while ((is = is_taken(l)) != wanted && now_ms() < end)
+        meanwhile();
+    return is == wanted;
+}
+
+static void test_as_needed(void)
+{
+    struct line *l = &line[0];
+    int taken = 0;
+
+    receivers = receivers_create(base, 0, 1);
+    if (!receivers)
+        bail("no threads");
+    open_line(l);
+    for (unsigned i = 0; i < 5; i++) {
+        taken += is_taken(l);
+        idle();
+    }
+    ok(taken == 0 && receivers_peak(receivers) == 1,
+       "as long as the loop has time there is no thread");
+    if (!becomes(l, 1, work))
+        bail("there is none when it has none");
+    ok(1, "once it has none there is one");
+    begin_at(l, 0);
+    say(l, 0, SIZE);
+    until(l->ended);
+    ok(l->result.end == RECEPTION_WHOLE && memcmp(l->bytes, content, SIZE) == 0,
+       "which takes what is due");
+    ok(becomes(l, 0, idle), "once the loop has time again it takes nothing");
+    ok(becomes(l, 1, work), "and then does so again");
+    is_int((int)receivers_peak(receivers), 2, "there are no more than may be");
+    close_line(l);
+    receivers_destroy(receivers);
+}
+
 static void test_with(unsigned threads)
 {
     printf("# %u threads\n", threads);
-    receivers = receivers_create(base, threads);
+    receivers = receivers_create(base, threads, threads);
     if (!receivers)
         bail("no threads");
     test_whole();
@@ -369,7 +440,9 @@ int main(void)
         bail("no loop");
     test_with(1);
     test_with(3);
-    ok(!receivers_create(base, 0), "no threads are none");
+    test_as_needed();
+    ok(!receivers_create(base, 0, 0), "no threads are none");
+    is_int((int)receivers_peak(NULL), 1, "of which the loop is one");
     receivers_destroy(NULL);
     reception_destroy(NULL);
     event_base_free(base);
