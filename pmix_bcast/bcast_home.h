@@ -63,6 +63,7 @@ struct bcast_result {
     struct plan plan;
     double seconds; /* from the order to the last DONE */
     uint64_t home_bytes, pulls, refused, duplicates;
+    uint32_t threads; /* that received at a time, of the node that had most */
     uint32_t failed;  /* nodes */
     uint64_t fabric;  /* bytes that went by libfabric, from home and nodes */
     const char *note; /* what is not quite as was asked at home, or "" */

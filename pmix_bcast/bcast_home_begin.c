@@ -26,6 +26,8 @@ static void node_is_done(struct bcast_home *h, uint32_t v, struct bcast_done *d)
     h->refused += d->refused;
     h->duplicates += d->duplicates;
     h->fabric_bytes += d->fabric;
+    if (d->threads > h->threads)
+        h->threads = d->threads;
     snprintf(h->result[v].note, sizeof h->result[v].note, "%s", d->note);
     if (d->error == 0 && d->text[0] == '\0') {
         if (h->s.wish.flags & ORDER_INDEX && h->s.wish.tree->want.bits
@@ -433,6 +435,7 @@ struct bcast_result bcast_home_result(const struct bcast_home *h)
                              .pulls = h->pulls,
                              .refused = h->refused,
                              .duplicates = h->duplicates,
+                             .threads = h->threads,
                              .failed = h->failed,
                              .fabric = bcast_home_fabric_bytes(h),
                              .note = h->note,

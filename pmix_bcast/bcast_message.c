@@ -152,6 +152,7 @@ void bcast_write_done(struct writer *w, const struct bcast_done *d)
     write_u64(w, d->refused);
     write_u64(w, d->duplicates);
     write_u64(w, d->fabric);
+    write_u32(w, d->threads);
     write_text(w, d->note);
     write_blob(w, d->want, d->want_len);
 }
@@ -168,6 +169,7 @@ int bcast_read_done(struct bcast_done *d, const uint8_t *body, size_t len)
     d->refused = read_u64(&r);
     d->duplicates = read_u64(&r);
     d->fabric = read_u64(&r);
+    d->threads = read_u32(&r);
     read_text(&r, d->note, sizeof d->note);
     d->want = read_want(&r, &d->want_len);
     if (read_end(&r) == 0)

@@ -15,6 +15,7 @@
  *   DONE    node  id u32, errno u32, text, pulls u64, refused u64,
  *                 duplicate bytes u64    errno and text both empty: all well;
  *                 fabric bytes u64       that it has sent by libfabric;
+ *                 threads u32            that received at a time, at most;
  *                 note text              that all is not quite as was asked;
  *                 want blob
  *   HELD    node  id u32, chunks u32     every second: so many it has, and
@@ -75,7 +76,7 @@ enum order_flag {
     ORDER_FABRIC = 8192, /* chunks may go by libfabric (transport.h): of a fast
                             network; */
     ORDER_ANY_FABRIC = 16384, /* with FABRIC: or of any */
-    ORDER_THREADS = 15 << 15, /* how many an agent has, see thread.h */
+    ORDER_THREADS = 15 << 15, /* how many an agent may have, see thread.h */
     ORDER_BEGIN = 1 << 19,    /* make the file, which comes later */
     ORDER_ALL = (1 << 20) - 1,
 };
@@ -104,6 +105,7 @@ struct bcast_done {
     uint32_t id, error; /* errno, 0 if text says it all */
     char text[BCAST_TEXT_MAX];
     uint64_t pulls, refused, duplicates, fabric;
+    uint32_t threads;
     char note[BCAST_TEXT_MAX];
     const uint8_t *want; /* in the body; NULL: none */
     size_t want_len;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The end of a node's part: is it what home has, and how it is told. */
 #include "pmix_bcast/bcast_node_state.h"
+#include "pmix_bcast/receivers.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -48,7 +49,8 @@ static void send_done(struct bcast_node *b, int error, const char *text)
                            .pulls = b->pulls,
                            .refused = b->refused,
                            .duplicates = b->duplicates,
-                           .fabric = b->fabric ? fabric_bytes(b->fabric) : 0};
+                           .fabric = b->fabric ? fabric_bytes(b->fabric) : 0,
+                           .threads = receivers_peak(b->receivers)};
     struct writer w = {0};
 
     if (error && !text[0]) /* home does not know what is filled in here */

@@ -296,13 +296,13 @@ static json_t *result_json(const struct command *c,
 {
     const struct bcast_result *h = &r->home;
     json_t *all = json_pack(
-        "{s:I, s:I, s:f, s:n, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "bytes",
+        "{s:I, s:I, s:f, s:n, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "bytes",
         (json_int_t)r->bytes, "nodes", (json_int_t)h->plan.nodes, "seconds",
         r->seconds, "limit_seconds", "chunks", (json_int_t)h->plan.chunks,
         "chunk_bytes", (json_int_t)h->plan.chunk, "home_bytes_sent",
         (json_int_t)r->home_bytes, "duplicate_bytes", (json_int_t)h->duplicates,
         "pulls", (json_int_t)h->pulls, "refused_pulls", (json_int_t)h->refused,
-        "node_seconds", node_seconds(c, r));
+        "threads", (json_int_t)h->threads, "node_seconds", node_seconds(c, r));
 
     if (c->o->sources.parts & TREE_DIGESTS)
         all = json_member(all, "sent_bytes", json_integer((json_int_t)r->sent));

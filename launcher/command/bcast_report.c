@@ -10,14 +10,14 @@ static json_t *broadcast_json(const struct session *session,
     const struct bcast_result *h = &r->home;
     uint32_t job, step;
     json_t *line = json_pack(
-        "{s:s, s:I, s:I, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "type",
+        "{s:s, s:I, s:I, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "type",
         "bcast", "bytes", (json_int_t)r->bytes, "nodes",
         (json_int_t)h->plan.nodes, "seconds", r->seconds, "chunks",
         (json_int_t)h->plan.chunks, "chunk_bytes", (json_int_t)h->plan.chunk,
         "home_bytes_sent", (json_int_t)r->home_bytes, "duplicate_bytes",
         (json_int_t)h->duplicates, "pulls", (json_int_t)h->pulls,
-        "refused_pulls", (json_int_t)h->refused, "failed",
-        (json_int_t)h->failed);
+        "refused_pulls", (json_int_t)h->refused, "threads",
+        (json_int_t)h->threads, "failed", (json_int_t)h->failed);
 
     session_job(session, &job, &step);
     line = json_member(line, "source", json_text(wish->source));

@@ -287,8 +287,12 @@ static void finish(void)
 /* A node says DONE. */
 static int report(uint32_t rank, uint32_t error, const char *text)
 {
-    struct bcast_done d = {
-        .id = ID, .error = error, .pulls = 1, .refused = 10, .duplicates = 100};
+    struct bcast_done d = {.id = ID,
+                           .error = error,
+                           .pulls = 1,
+                           .refused = 10,
+                           .duplicates = 100,
+                           .threads = rank == 1 ? 3 : 1};
     struct writer w = {0};
     int rc;
 
@@ -458,6 +462,7 @@ static void test_all(void)
        "a node's time is that of its first report, and the last is the end");
     ok(r.pulls == 4 && r.refused == 40 && r.duplicates == 400,
        "what the nodes count is added up");
+    is_int((int)r.threads, 3, "of their threads the most count");
     link_destroy(node[0].link);
     node[0].link = NULL;
     for (int i = 0; i < 20; i++)

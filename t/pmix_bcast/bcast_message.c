@@ -226,7 +226,8 @@ static void test_done(void)
                             .text = "why",
                             .pulls = UINT64_MAX,
                             .refused = 5,
-                            .duplicates = 6};
+                            .duplicates = 6,
+                            .threads = 2};
     struct writer w = {0};
     int taken = 0;
 
