@@ -68,6 +68,13 @@ test_expect_success 'what is to be replaced stays where there is no room beside 
 test_expect_success 'a file into a folder that comes with it' '
 	nodes && echo one >one && run --bcast "folder:$dst//a/" --bcast "one:$dst/./a/one" && everywhere one a/one && everywhere folder/more a/more
 '
+test_expect_success 'also where no more than the node knows where they are' '
+	for a in "\$TMPDIR/{node}/a" "$dst/a" "$dst/../{node}/a"; do
+		for b in "\${TMPDIR}/{node}/a/one" "$dst/a/one"; do
+			nodes && TMPDIR=$here/dst run --bcast "folder:$a" --bcast "one:$b" && everywhere one a/one || return 1
+		done
+	done
+'
 test_expect_success 'two folders into one, and a file twice: the latter is there' '
 	nodes && mkdir -p two && echo two >two/two && run --update --bcast "two:$dst/a" --bcast "folder:$dst/a" && everywhere two/two a/two && everywhere folder/more a/more &&
 	run --bcast "small:$dst/b" --bcast "one:$dst/b" && everywhere one b

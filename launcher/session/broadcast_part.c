@@ -63,10 +63,9 @@ static size_t next_name(const char **path)
     } while (1);
 }
 
-int broadcast_part_overlaps(const struct broadcast_part *p,
-                            const struct broadcast_part *other)
+/* Are all names of the shorter one the first of the other? */
+static int begin_alike(const char *a, const char *b)
 {
-    const char *a = p->wish.destination, *b = other->wish.destination;
     size_t len;
 
     while ((len = next_name(&a)) > 0) {
@@ -80,6 +79,51 @@ int broadcast_part_overlaps(const struct broadcast_part *p,
         b += len;
     }
     return 1;
+}
+
+/* Only the node knows where it is then. */
+static int leads_up(const char *path)
+{
+    size_t len;
+
+    for (; (len = next_name(&path)) > 0; path += len)
+        if (len == 2 && memcmp(path, "..", 2) == 0)
+            return 1;
+    return 0;
+}
+
+/* What is below the folder that each node has, NULL: it is not. */
+static const char *below_tmpdir(const char *path)
+{
+    return path[0] == '$' ? strchr(path, '/') : NULL;
+}
+
+/* Wherever that folder may be: it has one name at least. */
+static int may_be_below(const char *path, const char *rest)
+{
+    size_t len;
+
+    while ((len = next_name(&path)) > 0) {
+        path += len;
+        if (next_name(&path) > 0 && begin_alike(path, rest))
+            return 1;
+    }
+    return 0;
+}
+
+int broadcast_part_overlaps(const struct broadcast_part *p,
+                            const struct broadcast_part *other)
+{
+    const char *a = p->wish.destination, *b = other->wish.destination;
+    const char *rest = below_tmpdir(a), *its = below_tmpdir(b);
+
+    if (leads_up(a) || leads_up(b))
+        return 1;
+    if (rest && its)
+        return begin_alike(rest, its);
+    if (rest || its)
+        return rest ? may_be_below(b, rest) : may_be_below(a, its);
+    return begin_alike(a, b);
 }
 
 int broadcast_part_is_tree(struct broadcast_part *p)

@@ -40,8 +40,9 @@ struct broadcast_part { /* all zero: nothing is brought */
 size_t broadcast_parts_of(struct broadcast_part part[BROADCAST_PARTS],
                           const struct broadcast_input *in,
                           size_t number);
-/* Is one where the other is, or within it?  Then it cannot be begun before that
- * one is there. */
+/* May one be where the other is, or within it?  Then it cannot be begun before that
+ * one is there.  Nobody is asked: $TMPDIR may be any folder, ".." lead anywhere, and
+ * symlinks are not known. */
 int broadcast_part_overlaps(const struct broadcast_part *p,
                             const struct broadcast_part *other);
 /* Is all in it to be read first?  A file with holes is a tree of it, whose index says

@@ -17,12 +17,27 @@ static void test_overlaps(void)
         const char *one, *other;
         int overlap;
     } cases[] = {
-        {"/tmp/a", "/tmp/b", 0},    {"/tmp/a", "/tmp/a", 1},
-        {"/tmp/a", "/tmp/ab", 0},   {"/tmp/a", "/tmp/a_libs", 0},
-        {"/tmp/a", "/tmp/a/b", 1},  {"/tmp/a", "/tmp/b/a", 0},
-        {"/tmp/a/", "/tmp//a", 1},  {"/tmp/./a", "/tmp/a/.", 1},
-        {"/tmp/.a", "/tmp/a", 0},   {"/tmp/{node}/a", "/tmp/{node}/a/b/c", 1},
-        {"$TMPDIR/a", "/tmp/a", 0}, {"/", "/tmp/a", 1},
+        {"/tmp/a", "/tmp/b", 0},
+        {"/tmp/a", "/tmp/a", 1},
+        {"/tmp/a", "/tmp/ab", 0},
+        {"/tmp/a", "/tmp/a_libs", 0},
+        {"/tmp/a", "/tmp/a/b", 1},
+        {"/tmp/a", "/tmp/b/a", 0},
+        {"/tmp/a/", "/tmp//a", 1},
+        {"/tmp/./a", "/tmp/a/.", 1},
+        {"/tmp/.a", "/tmp/a", 0},
+        {"/tmp/{node}/a", "/tmp/{node}/a/b/c", 1},
+        {"/", "/tmp/a", 1},
+        {"/tmp/a", "/tmp/b/../a/c", 1},
+        {"/tmp/a..", "/tmp/b", 0},
+        {"$TMPDIR/a", "${TMPDIR}/a/b", 1},
+        {"$TMPDIR/a", "${TMPDIR}/b", 0},
+        {"$TMPDIR/a", "/tmp/a", 1},
+        {"$TMPDIR/a/b", "/tmp/7/a", 1},
+        {"$TMPDIR/a", "/tmp/7/a/b/c", 1},
+        {"$TMPDIR/a", "/tmp/b", 0},
+        {"$TMPDIR/a", "/a/b", 0},
+        {"${TMPDIR}/a/b", "/tmp/a/c", 0},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
