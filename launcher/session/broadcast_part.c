@@ -185,14 +185,29 @@ const struct tree_source *broadcast_part_source(const struct broadcast_part *p)
     return p->tree ? &p->tree->source : NULL;
 }
 
-/* Since it was begun. */
-static int has_changed(const struct broadcast_part *p)
+static int look_at(const struct broadcast_part *p,
+                   struct stat *st,
+                   struct es_error *err)
+{
+    return stat(p->wish.source, st) == 0
+               ? 0
+               : es_fail(err, ES_WORK, "give a file that can be read", "%s: %s",
+                         p->wish.source, strerror(errno));
+}
+
+/* Has it changed since it was begun? */
+static int check_then(const struct broadcast_part *p, struct es_error *err)
 {
     struct stat now;
 
-    return stat(p->wish.source, &now) < 0 || now.st_size != p->then.st_size
-           || now.st_mtim.tv_sec != p->then.st_mtim.tv_sec
-           || now.st_mtim.tv_nsec != p->then.st_mtim.tv_nsec;
+    if (look_at(p, &now, err) < 0)
+        return -1;
+    if (now.st_size == p->then.st_size
+        && now.st_mtim.tv_sec == p->then.st_mtim.tv_sec
+        && now.st_mtim.tv_nsec == p->then.st_mtim.tv_nsec)
+        return 0;
+    return es_fail(err, ES_WORK, "broadcast it when nobody writes to it",
+                   "%s: it changes while it is read", p->wish.source);
 }
 
 static int wish_of_tree(struct broadcast_part *p,
@@ -214,17 +229,10 @@ int broadcast_part_wish(struct broadcast_part *p,
     wish->begun = p->begun;
     if (p->tree)
         return wish_of_tree(p, begins, wish, err);
-    if (begins) {
-        wish->flags |= ORDER_BEGIN;
-        return stat(wish->source, &p->then) == 0
-                   ? 0
-                   : es_fail(err, ES_WORK, "give a file that can be read",
-                             "%s: %s", wish->source, strerror(errno));
-    }
-    return p->begun && has_changed(p)
-               ? es_fail(err, ES_WORK, "broadcast it when nobody writes to it",
-                         "%s: it changes while it is read", wish->source)
-               : 0;
+    if (!begins)
+        return p->begun ? check_then(p, err) : 0;
+    wish->flags |= ORDER_BEGIN;
+    return look_at(p, &p->then, err);
 }
 
 void broadcast_part_clear(struct broadcast_part *p)

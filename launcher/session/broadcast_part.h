@@ -57,7 +57,7 @@ int broadcast_part_read(struct broadcast_part *p,
                         struct es_error *err);
 const struct tree_source *broadcast_part_source(const struct broadcast_part *p);
 /* Before it is begun, or its content comes: what home is to do.  -1 with err: the
- * source has changed meanwhile. */
+ * source has changed meanwhile, or is gone. */
 int broadcast_part_wish(struct broadcast_part *p,
                         int begins,
                         struct bcast_wish *wish,

@@ -102,9 +102,10 @@ static void test_file(void)
            && strstr(err.what, "it changes while it is read"),
        "unless it has changed");
     (void)unlink(path);
-    ok(broadcast_part_wish(&p, 1, &wish, &err) < 0
-           && strstr(err.what, "No such file"),
-       "or is gone");
+    for (int begins = 0; begins < 2; begins++)
+        ok(broadcast_part_wish(&p, begins, &wish, &err) < 0
+               && strstr(err.what, "No such file"),
+           "or is gone%s", begins ? " before" : "");
     close(fd);
 }
 
