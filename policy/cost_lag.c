@@ -12,6 +12,9 @@
  * is held at what is believed of the node's speed.  What a piece worked is its CPU
  * time where that tells (cost_cpu.h), else its units.  The slots of a node, which
  * are a group, have one lag; and the median of all is 0, as the wait is of all.
+ *
+ * A lag that runs before have told holds until pieces can show it, unless the first
+ * ones fit what is believed of the node far better without.
  */
 #include "policy/cost_state.h"
 #include "policy/huber.h"
@@ -141,12 +144,15 @@ static double step_to(const struct cost *c,
                 fabs(l->start - was.start) / fmax(l->start, LAG_LEAST));
 }
 
+/* Of such a lag, or of any if that is_free. */
 static struct line fit_line(const struct cost *c,
                             const struct belief *b,
                             size_t group,
+                            double lag,
                             int is_free)
 {
-    struct line l = {.start = c->now.term[COST_WAIT], .factor = 1};
+    struct line l = {.start = fmax(c->now.term[COST_WAIT] + lag, 0),
+                     .factor = 1};
 
     for (int step = 0; step < STEPS; step++)
         if (step_to(c, b, group, is_free, &l) < LINE_AT_REST)
@@ -186,6 +192,19 @@ static struct belief believe(const struct cost *c, size_t group, size_t node)
     return b;
 }
 
+/* Before pieces can tell what a lag is: is there none, as it would make the node far
+ * faster or slower than is believed?  A cache may be warm since it was learned. */
+static int is_refuted(const struct cost *c,
+                      const struct belief *b,
+                      size_t group,
+                      double lag,
+                      const struct line *without)
+{
+    return (lag < 0 || lag > 0)
+           && fit_line(c, b, group, lag, 0).misfit - without->misfit
+                  > PRICE_KEPT;
+}
+
 static double lag_of(const struct cost *c, size_t group)
 {
     const struct cost_problem *p = &c->problem;
@@ -200,14 +219,16 @@ static double lag_of(const struct cost *c, size_t group)
         if (p->node[p->order[j]].n > 0)
             node = p->order[j];
     }
-    if (pieces < PIECES_LEAST)
+    if (pieces == 0)
         return was;
     b = believe(c, group, node);
-    held = fit_line(c, &b, group, 0);
+    held = fit_line(c, &b, group, 0, 0);
+    if (pieces < PIECES_LEAST)
+        return is_refuted(c, &b, group, was, &held) ? 0 : was;
     price += 2 * log((double)p->groups);
     if (held.misfit <= price)
         return 0;
-    free = fit_line(c, &b, group, 1);
+    free = fit_line(c, &b, group, 0, 1);
     return held.misfit - free.misfit > price
                ? free.start - c->now.term[COST_WAIT]
                : 0;

@@ -188,6 +188,29 @@ static void test_before(void)
     cost_destroy(c);
 }
 
+/* Runs before knew one that is gone, or is still there: the first piece may tell. */
+static void test_told(double told, double real, double expected)
+{
+    const struct cost_terms terms = {.wait = 0.1, .each = 0.02};
+    struct cost *c = cost_create(NODES, NULL);
+    struct world w = {.wait = 0.1, .each = 0.02};
+    double lag[NODES] = {0, 0, told};
+
+    w.lag[2] = real;
+    cost_expect_speeds(c, speeds);
+    cost_expect(c, &terms, 0.05);
+    cost_expect_lags(c, lag);
+    for (size_t i = 0; i < NODES; i++)
+        piece(c, &w, i, 100 * speeds[i]);
+    cost_fit(c);
+    is_near(cost_lag(c, 2), expected, 1e-9,
+            expected > 0 ? "a lag that was told stays"
+                         : "one that is gone goes");
+    is_near(cost_speed(c, 2) / cost_speed(c, 0), speeds[2] / speeds[0], 0.25,
+            "the node is not taken for another one");
+    cost_destroy(c);
+}
+
 int main(void)
 {
     test_one(2, 0, 0);
@@ -201,5 +224,9 @@ int main(void)
     test_group();
     test_gone();
     test_before();
+    test_told(2, 0, 0);
+    test_told(5, 0, 0);
+    test_told(2, 2, 2);
+    test_told(2, 2.3, 2);
     return done();
 }
