@@ -418,6 +418,8 @@ struct bcast_standing bcast_home_standing(const struct bcast_home *h,
     if (clock_s() - r->told < QUIET_S)
         s.rate = r->rate * h->plan.chunk;
     s.failed = r->ended && h->result[node].seconds < 0;
+    if (begins_file(h))
+        s.ended = s.failed; /* what it has begun comes later */
     s.bytes = held < h->plan.bytes ? held : h->plan.bytes;
     if (s.ended) {
         s.rate = 0;

@@ -10,6 +10,7 @@
 #include "pmix_bcast/link.h"
 #include "tap.h"
 
+#include <errno.h>
 #include <event2/event.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -420,6 +421,30 @@ static void test_small(void)
     finish();
 }
 
+static void test_begins(void)
+{
+    struct bcast_standing s;
+
+    prepare(BYTES);
+    setup.wish.flags = ORDER_BEGIN;
+    start();
+    ok(node[0].order.flags & ORDER_BEGIN && node[0].order.port == 0
+           && !node[0].order.content && node[0].order.plan.bytes == BYTES,
+       "nodes are told how large a file that they begin will be");
+    (void)report(0, 0, "");
+    s = bcast_home_standing(home, 0);
+    ok(!s.ended && !s.failed && s.bytes == 0,
+       "who has begun it has none of it");
+    (void)report(1, ENOSPC, "");
+    s = bcast_home_standing(home, 1);
+    ok(s.ended && s.failed && s.bytes == 0, "who cannot gets none");
+    (void)report(2, 0, "");
+    ok(ended == 1 && bcast_home_result(home).failed == 1
+           && bcast_home_result(home).home_bytes == 0,
+       "when all have that is the end, and nothing was sent");
+    finish();
+}
+
 /* --- chunks --------------------------------------------------------------- */
 
 static void test_all(void)
@@ -778,6 +803,7 @@ int main(void)
         content[i] = (uint8_t)(i * 31 + (i >> 8));
     test_order();
     test_small();
+    test_begins();
     test_all();
     test_pull();
     test_destroy();
