@@ -8,10 +8,12 @@ export XDG_STATE_HOME
 mkdir state # nobody else makes it
 
 # work BEGIN END: says where it is done, and takes 16 ms a unit until it is told: were
-# it the same for any number, one node would have all of it.
+# it the same for any number, one node would have all of it.  The last frames take longer:
+# on a busy machine what a test has to do meanwhile may take a minute.
 cat >work <<'END'
 #!/bin/sh
 echo "$EVENSTEP_NODE $EVENSTEP_FRAME" >>started
+test -e fast || test "$EVENSTEP_FRAME" -lt 200 || sleep 1
 test -e fast || sleep "0.$(printf %03d $((($2 - $1) * 16)))"
 exec seq "$1" $(($2 - 1))
 END
@@ -38,6 +40,8 @@ ended() {
 		test -z "$(ls state/evenstep/join)"
 }
 has_joined() { grep -q "^$1 " started; }
+# tells FILE LINE: that is one of its lines.
+tells() { cat "$1" && grep -qx "evenstep: join: $2" "$1"; }
 is_lost() { grep -qE "^evenstep: $1 (has left|is lost)" err; }
 
 test_expect_success 'up: four nodes' 'testbed_up --nodes 4'
@@ -67,19 +71,19 @@ test_expect_success 'SIGINT to the join: its nodes leave, and its job is free at
 test_expect_success 'its nodes cannot join twice, nor those that the run began with' '
 	begin --metrics equal && join && wait_for 100 has_joined n2 &&
 	test_expect_code 3 "$testbed" exec --name "$testbed_name" -- env SLURM_JOB_ID="$(cat other)" SLURM_JOB_NODELIST="n[2-3]" $evenstep join $name 2>twice &&
-	grep -qx "evenstep: join: $name: n2 is in the run already: give --nodelist with those that are new" twice &&
+	tells twice "$name: n2 is in the run already: give --nodelist with those that are new" &&
 	test_expect_code 3 "$testbed" exec --name "$testbed_name" -- env SLURM_JOB_ID="$(cat other)" SLURM_JOB_NODELIST="n[0-1]" $evenstep join "${name%.*}" 2>twice &&
-	grep -qx "evenstep: join: $name: n0 is in the run already: give --nodelist with those that are new" twice
+	tells twice "$name: n0 is in the run already: give --nodelist with those that are new"
 '
 test_expect_success 'one of --local does not join it, nor what is no job' '
-	test_expect_code 3 on_ctl $evenstep join --local 1 $name 2>local && grep -qx "evenstep: join: $name: the run.s nodes are Slurm.s: run it inside salloc or sbatch, without --local" local &&
-	test_expect_code 3 on_ctl env -u SLURM_JOB_ID $evenstep join $name 2>local && grep -qx "evenstep: join: no allocation: run it inside salloc or sbatch" local
+	test_expect_code 3 on_ctl $evenstep join --local 1 $name 2>local && tells local "$name: the run.s nodes are Slurm.s: run it inside salloc or sbatch, without --local" &&
+	test_expect_code 3 on_ctl env -u SLURM_JOB_ID $evenstep join $name 2>local && tells local "no allocation: run it inside salloc or sbatch"
 '
 test_expect_success 'another user cannot: the file is closed to him, and his own is none' '
 	cp "state/evenstep/join/$name" copy && chmod 600 copy && chmod 755 . state state/evenstep && chmod 711 state/evenstep/join && cp "$EVENSTEP_BUILD/evenstep" here &&
 	test_expect_code 3 setpriv --reuid 65534 --clear-groups ./here join --local 1 ./copy 2>theirs && grep -q "^evenstep: join: ./copy: Permission denied: " theirs &&
 	test_expect_code 3 setpriv --reuid 65534 --clear-groups ./here join --local 1 $name 2>theirs && grep -q "^evenstep: join: no run $name takes nodes in: " theirs &&
-	chown 65534 copy && test_expect_code 3 ./here join --local 1 ./copy 2>theirs && grep -qx "evenstep: join: ./copy is another user.s: join a run of your own" theirs &&
+	chown 65534 copy && test_expect_code 3 ./here join --local 1 ./copy 2>theirs && tells theirs "./copy is another user.s: join a run of your own" &&
 	ended && wait $join
 '
 test_expect_success 'a run that is over' '
