@@ -31,7 +31,7 @@ of_line() { tail -n 1 "$XDG_STATE_HOME/evenstep/costs" | jq -c ".$1"; }
 # The first frames tell how much is chance: if something else has stopped this machine for long
 # just then, more than these seven frames is needed to believe a change, and all is begun anew.
 learn() {
-	rm -rf state/evenstep && evenstep run --local 2 --metrics equal --range 0:200 --repeat 7 --report report -- ./grows {begin} {end} >out 2>err
+	rm -rf state/evenstep && evenstep run --local 2 --metrics equal --range 0:200 --repeat 7 --report report -- ./grows "{begin}" "{end}" >out 2>err
 }
 learned() {
 	start 1 3 >before && start 4 7 >after && of_line "wait + .burn" >kept && cat before after kept &&
