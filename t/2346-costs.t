@@ -58,7 +58,7 @@ END
 chmod +x lags
 # lag FRAMES: a run of so many; found: what starts took in the last one on local1, and at most on
 # the others, is told as it is, and kept.
-lag() { evenstep run --local 3 --metrics equal --range 0:1200 --repeat "$1" --ahead 0 --report report -- ./lags {begin} {end} {node} >out 2>err; }
+lag() { evenstep run --local 3 --metrics equal --range 0:1200 --repeat "$1" --ahead 0 --report report -- ./lags '{begin}' '{end}' '{node}' >out 2>err; }
 last_start() { jq -es "[.[] | select(.type == \"frame\")] | last.slices | [(map(select(.node == \"local1\").start) | max), (map(select(.node != \"local1\").start) | max)]" report; }
 found() { last_start >starts && cat starts && of_line lag && jq -e ".[0] > 1 and .[0] < 2.5 and .[1] < 0.6" starts && of_line lag | jq -e "keys == [\"local1\"] and .local1 > 1 and .local1 < 2.5"; }
 lag_is_learned() { rm -rf state/evenstep && lag 6 && found; }

@@ -116,14 +116,11 @@ static size_t count_amd(const char *root)
     return n;
 }
 
-static void count(struct gpus *g, const char *root)
+static void count(struct gpus *g, int has_amd, const char *root)
 {
-    size_t n = count_nvidia(root);
+    size_t n = has_amd ? count_amd(root) : count_nvidia(root);
 
-    if (n == 0) {
-        n = count_amd(root);
-        g->variable = n > 0 ? ROCR : CUDA;
-    }
+    g->variable = has_amd ? ROCR : CUDA;
     g->n = n < GPUS_MAX ? n : GPUS_MAX;
     for (size_t i = 0; i < g->n; i++)
         snprintf(g->gpu[i].word, sizeof g->gpu[i].word, "%zu", i);
@@ -218,14 +215,16 @@ static void find_near_amd(struct gpu *g, const char *root)
     kfd_close(&k);
 }
 
+/* Slurm sets the variables of all makers, unless it knows which one a GPU has. */
 void gpus_find(struct gpus *g, char *const environment[], const char *root)
 {
-    static const char *const lists[][2] = {
-        {CUDA, CUDA}, {ROCR, ROCR}, {"SLURM_STEP_GPUS", CUDA}};
-    const char *list = NULL;
+    int has_amd = count_nvidia(root) == 0 && count_amd(root) > 0;
+    const char *lists[][2] = {
+        {CUDA, CUDA}, {ROCR, ROCR}, {"SLURM_STEP_GPUS", has_amd ? ROCR : CUDA}};
+    const char *list = has_amd ? value_of(environment, ROCR) : NULL;
 
     memset(g, 0, sizeof *g);
-    g->variable = CUDA;
+    g->variable = ROCR;
     for (size_t i = 0; i < sizeof lists / sizeof *lists && !list; i++) {
         list = value_of(environment, lists[i][0]);
         g->variable = list ? lists[i][1] : CUDA;
@@ -233,7 +232,7 @@ void gpus_find(struct gpus *g, char *const environment[], const char *root)
     if (list)
         take_words(g, list);
     else
-        count(g, root);
+        count(g, has_amd, root);
     for (size_t i = 0; i < g->n; i++)
         if (strcmp(g->variable, CUDA) == 0)
             find_near_nvidia(&g->gpu[i], root);

@@ -231,6 +231,8 @@ static void test_found_amd(void)
     };
     char *words[] = {
         words_of("ROCR_VISIBLE_DEVICES=2,GPU-000000000000ABCD,GPU-7"), NULL};
+    char *both[] = {"CUDA_VISIBLE_DEVICES=0", "ROCR_VISIBLE_DEVICES=1", NULL};
+    char *step[] = {"SLURM_STEP_GPUS=1", NULL};
     struct places p;
 
     for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++) {
@@ -254,6 +256,13 @@ static void test_found_amd(void)
     is_str(cpus(&p, 1), "0,1,2,3,4,5", "by its UUID, however that is written");
     is_int((long)p.n, 3,
            "one that the node does not know is there all the same");
+    places_clear(&p);
+    p = make(MACHINE, SLOTS_GPUS, 0, both);
+    is_str(p.place[0].environ[0], "ROCR_VISIBLE_DEVICES=1",
+           "of two makers' variables that of the GPUs that are there");
+    places_clear(&p);
+    p = make(MACHINE, SLOTS_GPUS, 0, step);
+    is_str(p.place[0].environ[0], "ROCR_VISIBLE_DEVICES=1", "and a step's");
     places_clear(&p);
 }
 
