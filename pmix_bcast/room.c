@@ -81,7 +81,7 @@ void room_tell(const struct room *r, char *text, size_t size)
         write_bytes(lacks, sizeof lacks, r->lacks_bytes);
         snprintf(text, size, "%s more are needed", lacks);
     } else if (r->lacks_files > 0) {
-        snprintf(text, size, "%" PRIu64 " more files are needed",
-                 r->lacks_files);
+        snprintf(text, size, "%" PRIu64 " more file%s needed", r->lacks_files,
+                 r->lacks_files > 1 ? "s are" : " is");
     }
 }

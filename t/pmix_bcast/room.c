@@ -47,7 +47,7 @@ static void test_room(void)
 {
     static const struct room_need none = {DEVICE + 1, 1000, 1000},
                                   some = {DEVICE, 60, 5};
-    static const struct {
+    const struct {
         const char *name;
         struct room_need before[2];
         uint64_t bytes, files; /* so many of them */
@@ -72,7 +72,7 @@ static void test_room(void)
          0,
          "4.1 kB more are needed"},
         {"nor twice", {some, some}, 0, 1, 81920, 1, "81.9 kB more are needed"},
-        {"files, too", {none, some}, 0, 6, 0, 1, "1 more files are needed"},
+        {"files, too", {none, some}, 0, 6, 0, 1, "1 more file is needed"},
         {"megabytes",
          {none, none},
          2409600,
