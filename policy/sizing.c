@@ -384,7 +384,9 @@ static void place_heads(struct sizing *s,
         uint64_t n;
 
         before += part * s->share[i];
-        n = units_of(s, at, s->frame.end, before - work_before(s, at));
+        n = part > 0 /* else a last grain that is short would be its */
+                ? units_of(s, at, s->frame.end, before - work_before(s, at))
+                : 0;
         if (n == 0 && part * s->share[i] > 0)
             n = s->frame.end - at < s->grain ? s->frame.end - at : s->grain;
         head[i] = (struct slice){at, at + n};

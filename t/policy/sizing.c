@@ -182,6 +182,21 @@ static void test_work(void)
     end();
 }
 
+/* A frame of less than a grain is not that of a node that is to have nothing. */
+static void test_short_grain(void)
+{
+    static const double loads[N] = {0, 0, 1, 1};
+    const struct cost_terms waits = {1, 0, 1};
+
+    begin(&waits, 0.02, &measured, 2, 4);
+    sizing_cut(&s, loads, head, &rest);
+    ok(units_in(head[0]) == 0 && units_in(head[1]) == 0,
+       "who has no load has nothing of a short grain, either");
+    ok(units_in(head[2]) + units_in(head[3]) + units_in(rest) == 2,
+       "it is another's, or for all");
+    end();
+}
+
 /* What the policy says counts, unless it only wants all to end together. */
 static void test_loads(void)
 {
@@ -488,6 +503,7 @@ int main(void)
     test_starts();
     test_grains();
     test_work();
+    test_short_grain();
     test_loads();
     test_part();
     test_beside();
