@@ -140,10 +140,12 @@ static void read_lags(struct cost_record *r, json_t *json)
     json_t *lags = json_object_get(json, "lag"), *value;
     const char *node;
 
-    json_object_foreach(lags, node, value) if (json_is_number(value)
-                                               && fabs(json_number_value(value))
-                                                      <= NUMBER_MOST)
-        cost_record_add_lag(r, node, json_number_value(value));
+    json_object_foreach(lags, node, value)
+    {
+        if (json_is_number(value)
+            && fabs(json_number_value(value)) <= NUMBER_MOST)
+            cost_record_add_lag(r, node, json_number_value(value));
+    }
 }
 
 void cost_history_line(struct cost_record *best,

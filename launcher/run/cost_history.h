@@ -5,7 +5,8 @@
  *
  *   {"command": "python3", "file": "render.py", "line": "9f1c…", "wait": 0.61,
  *    "burn": 0.02, "each": 0.0035, "noise": 0.04, "speed": 11.8,
- *    "lag": {"n3": 1.95}, "exponent": 1.07, "loose": 0.04, "sure": 6.1, "by": "probe C0.3M0.3 C node 1",
+ *    "lag": {"n3": 1.95},
+ *    "exponent": 1.07, "loose": 0.04, "sure": 6.1, "by": "probe C0.3M0.3 C node 1",
  *    "begin": 0, "units": 360, "seen": [[0, 0.6, 1.2, 0.05], [0.6, 1, 0.7, 0.05]]}
  *
  * in $XDG_STATE_HOME/evenstep/costs, or below ~/.local/state.
