@@ -193,9 +193,12 @@ static int give_name(struct destination *d)
             return -1;
         }
     }
-    if (d->force)
+    if (d->force) {
+        d->old = openat(d->target.folder, d->target.name,
+                        O_PATH | O_NOFOLLOW | O_CLOEXEC);
         return renameat(d->target.folder, d->part, d->target.folder,
                         d->target.name);
+    }
     if (renameat2(d->target.folder, d->part, d->target.folder, d->target.name,
                   RENAME_NOREPLACE)
         == 0)
@@ -240,6 +243,8 @@ void destination_close(struct destination *d)
     huge_map_close(&d->map);
     if (d->fd >= 0)
         close(d->fd);
+    if (d->old >= 0)
+        close(d->old);
     target_close(&d->target);
     *d = DESTINATION_CLOSED;
 }

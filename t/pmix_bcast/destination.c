@@ -10,6 +10,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <signal.h>
@@ -142,6 +143,43 @@ static void test_given_up(void)
         bail("cannot open x");
     destination_close(&d);
     ok(files() == 1 && has("x", "old"), "and what was there is as it was");
+    drop("x");
+}
+
+/* How many files without a name are open here. */
+static int held(void)
+{
+    DIR *d = opendir("/proc/self/fd");
+    struct dirent *e;
+    int n = 0;
+
+    if (!d)
+        bail("/proc/self/fd");
+    while ((e = readdir(d)) != NULL) {
+        char at[PATH_MAX] = "";
+
+        if (readlinkat(dirfd(d), e->d_name, at, sizeof at - 1) > 0
+            && strstr(at, "/x (deleted)"))
+            n++;
+    }
+    closedir(d);
+    return n;
+}
+
+/* To free a large file takes time. */
+static void test_replaced(void)
+{
+    struct destination d;
+
+    put("x", "old");
+    if (destination_open(&d, in_folder("x"), 3, 1, NULL) != 0)
+        bail("cannot open x");
+    ok(destination_write(&d, "new", 3, 0) == 0
+           && destination_finish(&d, 0600, NULL) == 0 && has("x", "new")
+           && held() == 1,
+       "what is replaced is not freed yet when the new one has its name");
+    destination_close(&d);
+    is_int(held(), 0, "it is when that is closed");
     drop("x");
 }
 
@@ -327,6 +365,7 @@ static void test_all(void)
     test_whole();
     test_given_up();
     test_there();
+    test_replaced();
     test_bad_names();
     test_late_folder();
     test_limit();
