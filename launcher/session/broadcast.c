@@ -253,8 +253,12 @@ static void on_ended(void *arg)
     static const struct timeval at_once = {0, 0};
     struct broadcast *b = arg;
 
-    if (!is_next_due(b) || event_add(b->before->next, &at_once) < 0)
-        end(b);
+    if (is_next_due(b)) {
+        if (event_add(b->before->next, &at_once) == 0)
+            return;
+        es_no_memory(&b->err);
+    }
+    end(b);
 }
 
 static uint32_t next_id(uint32_t *last)
