@@ -373,10 +373,12 @@ fuzz-all: $(z_bin)
 
 # --- demo and benchmarks -----------------------------------------------------
 peers := $(B)/contrib/bench-peers/tcp_flow $(B)/contrib/bench-peers/mpi_bcast \
-         $(B)/contrib/bench-peers/mpi_pingpong
+         $(B)/contrib/bench-peers/mpi_pingpong $(B)/contrib/bench-peers/least_work
 $(B)/contrib/%.o: own = $(call cflags_of,ompi-c)
+$(B)/contrib/bench-peers/least_work: $(B)/libpmix_bcast.a
 $(peers): %: %.o
-	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(if $(findstring mpi,$@),$(call libs_of,ompi-c)) $(LDLIBS)
+	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(if $(findstring mpi,$@),$(call libs_of,ompi-c)) \
+	    $(if $(findstring least,$@),$(launcher_libs)) $(LDLIBS)
 
 $(B)/contrib/bench-tick/%.o: own = $(launcher_cflags) -pthread
 # As programs do: the library comes first.
