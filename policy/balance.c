@@ -126,6 +126,17 @@ int balance_start_policy(const struct balance_setup *setup,
     return 0;
 }
 
+static void expect_costs(struct cost *cost, const struct balance_setup *setup)
+{
+    if (setup->scaling_before)
+        cost_expect_scaling(cost, setup->scaling_before);
+    cost_expect(cost, &setup->before, setup->noise_before);
+    if (setup->lag_before)
+        cost_expect_lags(cost, setup->lag_before);
+    if (setup->profile_before)
+        cost_expect_profile(cost, setup->profile_before);
+}
+
 static int start_policy(struct balance *s)
 {
     const struct balance_setup *setup = &s->setup;
@@ -137,7 +148,7 @@ static int start_policy(struct balance *s)
                                             setup->processors);
     dispatch_set_policy(s->dispatch, setup->policy, s->policy, s->load);
     dispatch_set_cost(s->dispatch, s->cost);
-    cost_expect(s->cost, &setup->before, setup->noise_before);
+    expect_costs(s->cost, setup);
     return 0;
 }
 

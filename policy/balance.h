@@ -76,6 +76,9 @@ struct balance_setup {
     struct threshold_rule threshold;
     struct cost_terms before; /* of runs before; each: 0: there were none */
     double noise_before;
+    const struct cost_scaling *scaling_before; /* likewise; NULL: not known */
+    const double *lag_before;                  /* n */
+    const struct cost_profile *profile_before;
     uint64_t seed;
 };
 

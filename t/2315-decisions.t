@@ -66,6 +66,16 @@ test_expect_success 'without them, other decisions follow' '
 	jq -c "del(.costs_before)" report >bad && test_expect_code 1 compared bad even 120 1 auto && grep -q "^frame 0" out &&
 	jq -c "if .costs_before then .costs_before.each = \"much\" else . end" report >bad && test_expect_code 2 compared bad even 120 1 auto 2>err && said "decisions: costs that are none"
 '
+test_expect_success 'one that knows where starts wait longer, and what units cost' '
+	known=state/evenstep/costs && tail -n 1 $known | jq -c ". + {lag: {local1: 0.8}, begin: 0, units: 120, seen: [[0, 0.5, 1.6, 0.05], [0.5, 1, 0.4, 0.05]]}" >new && cp new $known &&
+	rm report && XDG_STATE_HOME=$PWD/state evenstep run --local 4 --metrics equal --range 0:120 --repeat 2 --report report -- \
+		sh -c "sleep 0.5; exec ./slow {begin} {end}" 2>err && cat err &&
+	compared report even 120 1 auto && jq -es "map(.costs_before)[0] | .lag == {local1: 0.8} and (.seen | length) == 2" report
+'
+test_expect_success 'without either, other decisions follow' '
+	jq -c "del(.costs_before.lag)" report >bad && test_expect_code 1 compared bad even 120 1 auto &&
+	jq -c "del(.costs_before.seen)" report >bad && test_expect_code 1 compared bad even 120 1 auto
+'
 test_expect_success 'it is the same when it has been read and written again' '
 	jq -c . good >again && compared again static 120 1 16
 '

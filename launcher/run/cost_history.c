@@ -303,17 +303,30 @@ static void pack_lags(json_t *json, const struct cost_record *r)
         (void)json_object_set_new(json, "lag", lags);
 }
 
-int cost_history_append(const struct cost_key *key, const struct cost_record *r)
+json_t *cost_record_json(const struct cost_record *r)
 {
     json_t *json =
-        json_pack("{s:s, s:s, s:s, s:f, s:f, s:f, s:f, s:f}", "command",
-                  key->command, "file", key->file, "line", key->line, "wait",
-                  r->terms.wait, "burn", r->terms.burn, "each", r->terms.each,
-                  "noise", r->noise, "speed", r->speed);
+        json_pack("{s:f, s:f, s:f, s:f}", "wait", r->terms.wait, "burn",
+                  r->terms.burn, "each", r->terms.each, "noise", r->noise);
 
     pack_scaling(json, r);
     pack_profile(json, &r->profile);
     pack_lags(json, r);
+    return json;
+}
+
+int cost_history_append(const struct cost_key *key, const struct cost_record *r)
+{
+    json_t *json =
+        json_pack("{s:s, s:s, s:s, s:f}", "command", key->command, "file",
+                  key->file, "line", key->line, "speed", r->speed);
+    json_t *costs = cost_record_json(r);
+
+    if (json_object_update(json, costs) < 0) {
+        json_decref(json);
+        json = NULL;
+    }
+    json_decref(costs);
     return history_file_append_json(FILE_NAME, json, DIGITS,
                                     COST_HISTORY_BYTES_MOST);
 }

@@ -42,6 +42,8 @@
 
 #include "policy/cost.h"
 
+#include <jansson.h>
+
 #define COST_HISTORY_BYTES_MOST (1u << 19) /* of hundreds of runs */
 
 #define COST_BY 200
@@ -92,6 +94,9 @@ double cost_record_lag(const struct cost_record *r, const char *node);
 void cost_record_add_lag(struct cost_record *r,
                          const char *node,
                          double seconds);
+/* What it says of the costs, as an object with the keys above; NULL if memory ran
+ * out. */
+json_t *cost_record_json(const struct cost_record *r);
 /* Append what a run has learned; match does not count.  0, or -1 with errno. */
 int cost_history_append(const struct cost_key *key,
                         const struct cost_record *r);

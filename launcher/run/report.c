@@ -31,12 +31,10 @@ void report_nodes(struct report *r,
     json_decref(nodes);
 }
 
-void report_costs_before(struct report *r,
-                         const struct cost_terms *terms,
-                         double noise)
+void report_costs_before(struct report *r, json_t *costs)
 {
-    r->before = *terms;
-    r->noise = noise;
+    json_decref(r->costs_before);
+    r->costs_before = costs;
 }
 
 /* Takes over line. */
@@ -102,15 +100,10 @@ static json_t *slices_json(struct distribution *d,
 /* The first line has what no other does. */
 static json_t *with_costs_before(struct report *r, json_t *line)
 {
-    json_t *costs;
+    json_t *costs = r->costs_before;
 
-    if (!(r->before.each > 0))
-        return line;
-    costs =
-        json_pack("{s:f, s:f, s:f, s:f}", "wait", r->before.wait, "burn",
-                  r->before.burn, "each", r->before.each, "noise", r->noise);
-    r->before.each = 0;
-    return json_member(line, "costs_before", costs);
+    r->costs_before = NULL;
+    return costs ? json_member(line, "costs_before", costs) : line;
 }
 
 static json_t *meter_json(const struct steering_view *v)
@@ -210,6 +203,7 @@ int report_summary(struct report *r,
 int report_close(struct report *r, struct es_error *err)
 {
     json_decref(r->head);
-    r->head = NULL;
+    json_decref(r->costs_before);
+    r->head = r->costs_before = NULL;
     return report_out_close(&r->out, err);
 }

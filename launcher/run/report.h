@@ -21,10 +21,8 @@
 struct report {
     struct report_out out;
     struct run_energy *energy; /* the caller's; NULL: not known */
-    struct cost_terms before;  /* what is known of the command; each: 0 if not,
-                                 or once the first line has it */
-    double noise;              /* likewise */
     json_t *head;              /* of the first line; NULL once that has it */
+    json_t *costs_before;      /* likewise; NULL also if nothing is known */
     const struct top_view *meters; /* as the frame ends, the caller's; NULL: not
                                       known */
 };
@@ -50,11 +48,9 @@ void report_nodes(struct report *r,
                   uint32_t step,
                   const char *command,
                   json_t *nodes);
-/* Before the first frame: what runs before have found that the command costs, as
- * cost_expect() is told. */
-void report_costs_before(struct report *r,
-                         const struct cost_terms *terms,
-                         double noise);
+/* Before the first frame: what runs before have found that the command costs
+ * (cost_record_json()).  Takes it over; if it is NULL, nothing is known. */
+void report_costs_before(struct report *r, json_t *costs);
 /* A frame that is done or, as the run has failed, as far as it came.  left_out:
  * units of it that a run before has left out. */
 int report_frame(struct report *r,

@@ -76,35 +76,43 @@ static void expect_lags(const struct run *r,
     free(lag);
 }
 
+/* What runs before say of this one: on its nodes, as it tells speeds. */
+static void say_before(struct cost_record *said,
+                       const struct run *r,
+                       size_t type)
+{
+    char by[COST_BY];
+
+    *said = r->type[type].before;
+    said->terms = cost_record_terms(said, mean_speed(r));
+    name_told(by, r, type);
+    if (strcmp(by, said->by) != 0)
+        said->scaling = (struct cost_scaling){0};
+}
+
 static void expect(struct run *r, size_t type)
 {
     struct cost *cost = distribution_cost_of(r->distribution, type);
-    const struct cost_record *before = &r->type[type].before;
-    struct cost_terms terms;
-    char by[COST_BY];
+    struct cost_record said;
 
-    if (before->match == COST_STRANGER)
+    if (r->type[type].before.match == COST_STRANGER)
         return;
-    name_told(by, r, type);
-    if (strcmp(by, before->by) == 0)
-        cost_expect_scaling(cost, &before->scaling);
-    terms = cost_record_terms(before, mean_speed(r));
-    cost_expect(cost, &terms, before->noise);
-    expect_lags(r, cost, before);
-    cost_expect_profile(cost, &before->profile);
+    say_before(&said, r, type);
+    cost_expect_scaling(cost, &said.scaling);
+    cost_expect(cost, &said.terms, said.noise);
+    expect_lags(r, cost, &said);
+    cost_expect_profile(cost, &said.profile);
 }
 
 static void tell_report(struct run *r)
 {
-    const struct cost *cost = distribution_cost_of(r->distribution, 0);
-    const struct cost_record *before = &r->type[0].before;
-    struct cost_terms terms;
+    struct cost_record said;
 
-    if (r->o->persistent || before->match == COST_STRANGER
-        || !cost_is_known(cost))
+    if (r->o->persistent || r->type[0].before.match == COST_STRANGER
+        || !cost_is_known(distribution_cost_of(r->distribution, 0)))
         return;
-    terms = cost_record_terms(before, mean_speed(r));
-    report_costs_before(&r->report, &terms, before->noise);
+    say_before(&said, r, 0);
+    report_costs_before(&r->report, cost_record_json(&said));
 }
 
 void run_costs_expect(struct run *r)

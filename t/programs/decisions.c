@@ -20,12 +20,16 @@
 #include <string.h>
 
 #define FRAMES_MOST 64
+#define NODES_MOST  64
 
 struct report {
     struct balance_record frame[FRAMES_MOST];
     int adjusted[FRAMES_MOST];
     struct cost_terms before; /* what was known of the command's costs */
     double noise;
+    struct cost_scaling scaling;
+    struct cost_profile profile;
+    double lag[NODES_MOST];
     size_t n;
 };
 
@@ -60,6 +64,45 @@ static struct balance_piece read_piece(json_t *slice)
     return p;
 }
 
+static void read_scaling(struct cost_scaling *s, json_t *costs)
+{
+    if (json_object_get(costs, "exponent")
+        && json_unpack(costs, "{s:F, s:F, s:F}", "exponent", &s->exponent,
+                       "loose", &s->loose, "sure", &s->sure)
+               < 0)
+        refuse("a scaling that is none");
+}
+
+static void read_profile(struct cost_profile *p, json_t *costs)
+{
+    json_t *seen = json_object_get(costs, "seen");
+
+    p->begin = json_number_value(json_object_get(costs, "begin"));
+    p->units = json_number_value(json_object_get(costs, "units"));
+    p->n = json_array_size(seen);
+    if (p->n > COST_PROFILE)
+        refuse("a profile of too many parts");
+    for (size_t i = 0; i < p->n; i++)
+        if (json_unpack(json_array_get(seen, i), "[F, F, F, F]",
+                        &p->seen[i].begin, &p->seen[i].end, &p->seen[i].mean,
+                        &p->seen[i].deviation)
+            < 0)
+            refuse("a profile that is none");
+}
+
+static void read_lags(double lag[NODES_MOST], json_t *lags)
+{
+    const char *node;
+    json_t *seconds;
+
+    json_object_foreach(lags, node, seconds)
+    {
+        if (strncmp(node, "local", 5) != 0 || number(node + 5) >= NODES_MOST)
+            refuse("the lag of no node");
+        lag[number(node + 5)] = json_number_value(seconds);
+    }
+}
+
 static void read_costs(struct report *r, json_t *costs)
 {
     if (costs
@@ -68,6 +111,9 @@ static void read_costs(struct report *r, json_t *costs)
                        "noise", &r->noise)
                < 0)
         refuse("costs that are none");
+    read_scaling(&r->scaling, costs);
+    read_profile(&r->profile, costs);
+    read_lags(r->lag, json_object_get(costs, "lag"));
 }
 
 static void read_frame(struct report *r, json_t *line)
@@ -149,14 +195,14 @@ int main(int argc, char **argv)
     static struct report report;
     static struct policy_option policy;
     static struct config config;
-    static struct metric metric[64];
-    static double speed[64];
+    static struct metric metric[NODES_MOST];
+    static double speed[NODES_MOST];
     struct balance_setup setup = {.speed = speed};
     struct es_error err = {0};
     struct balance *b;
     int rc;
 
-    if (argc != 9 || number(argv[2]) > 64)
+    if (argc != 9 || number(argv[2]) > NODES_MOST)
         refuse("wrong arguments");
     setup.n = number(argv[2]);
     setup.units = number(argv[3]);
@@ -178,6 +224,9 @@ int main(int argc, char **argv)
     setup.record = report.frame;
     setup.before = report.before;
     setup.noise_before = report.noise;
+    setup.scaling_before = &report.scaling;
+    setup.lag_before = report.lag;
+    setup.profile_before = &report.profile;
     b = balance_create(&setup);
     if (!b)
         refuse("no such setup");
