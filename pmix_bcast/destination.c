@@ -184,6 +184,8 @@ static int link_nameless(const struct destination *d, const char *name)
  * nameless file has another name first. */
 static int give_name(struct destination *d)
 {
+    struct statfs fs;
+
     if (!d->part[0] && !d->force)
         return link_nameless(d, d->target.name);
     if (!d->part[0]) {
@@ -194,8 +196,9 @@ static int give_name(struct destination *d)
         }
     }
     if (d->force) {
-        d->old = openat(d->target.folder, d->target.name,
-                        O_PATH | O_NOFOLLOW | O_CLOEXEC);
+        if (is_in_memory(d->fd, &fs))
+            d->old = openat(d->target.folder, d->target.name,
+                            O_PATH | O_NOFOLLOW | O_CLOEXEC);
         return renameat(d->target.folder, d->part, d->target.folder,
                         d->target.name);
     }

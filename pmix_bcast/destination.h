@@ -21,8 +21,9 @@ struct destination {
     int force;
     int keep; /* see destination_keep() */
     int flow; /* what is written goes on its way to the disk at once */
-    int old;  /* what has been replaced, held until the end: freeing it takes
-                 time, 2 ms for 12 MB in memory, that nobody is to wait for; -1 */
+    int old;  /* a file in memory that has been replaced, held until the end:
+                 freeing it takes time, 2 ms for 12 MB, that nobody is to wait
+                 for.  (NFS would give one that is held another name first.)  -1 */
     struct huge_map map; /* of a file in memory */
 };
 

@@ -146,43 +146,6 @@ static void test_given_up(void)
     drop("x");
 }
 
-/* How many files without a name are open here. */
-static int held(void)
-{
-    DIR *d = opendir("/proc/self/fd");
-    struct dirent *e;
-    int n = 0;
-
-    if (!d)
-        bail("/proc/self/fd");
-    while ((e = readdir(d)) != NULL) {
-        char at[PATH_MAX] = "";
-
-        if (readlinkat(dirfd(d), e->d_name, at, sizeof at - 1) > 0
-            && strstr(at, "/x (deleted)"))
-            n++;
-    }
-    closedir(d);
-    return n;
-}
-
-/* To free a large file takes time. */
-static void test_replaced(void)
-{
-    struct destination d;
-
-    put("x", "old");
-    if (destination_open(&d, in_folder("x"), 3, 1, NULL) != 0)
-        bail("cannot open x");
-    ok(destination_write(&d, "new", 3, 0) == 0
-           && destination_finish(&d, 0600, NULL) == 0 && has("x", "new")
-           && held() == 1,
-       "what is replaced is not freed yet when the new one has its name");
-    destination_close(&d);
-    is_int(held(), 0, "it is when that is closed");
-    drop("x");
-}
-
 static void test_there(void)
 {
     struct destination a, b;
@@ -305,18 +268,56 @@ static void test_limit(void)
     is_int(files(), 0, "and nothing is left");
 }
 
-static void test_full_disk(void)
+/* How many files without a name are open here. */
+static int held(void)
+{
+    DIR *d = opendir("/proc/self/fd");
+    struct dirent *e;
+    int n = 0;
+
+    if (!d)
+        bail("/proc/self/fd");
+    while ((e = readdir(d)) != NULL) {
+        char at[PATH_MAX] = "";
+
+        if (readlinkat(dirfd(d), e->d_name, at, sizeof at - 1) > 0
+            && strstr(at, "/x (deleted)"))
+            n++;
+    }
+    closedir(d);
+    return n;
+}
+
+/* To free a file in memory takes time. */
+static void test_replaced(void)
+{
+    struct destination d;
+
+    put("x", "old");
+    if (destination_open(&d, in_folder("x"), 3, 1, NULL) != 0)
+        bail("cannot open x");
+    ok(destination_write(&d, "new", 3, 0) == 0
+           && destination_finish(&d, 0600, NULL) == 0 && has("x", "new")
+           && held() == 1,
+       "what is replaced in memory is not freed when the new one has its name");
+    destination_close(&d);
+    is_int(held(), 0, "it is when that is closed");
+    drop("x");
+}
+
+static void test_in_memory(void)
 {
     struct destination d;
 
     if (mount("tmpfs", folder, "tmpfs", 0, "size=64k") < 0) {
-        skip("a full disk", "cannot mount a small one");
+        skip("a full disk, and what is replaced", "cannot mount a small one");
         return;
     }
     ok(destination_open(&d, in_folder("x"), 1 << 20, 0, NULL) == ENOSPC
            && files() == 0,
        "a full disk: known at once, and nothing is left");
     ok(make("x", "it fits", 0) == 0 && has("x", "it fits"), "less fits");
+    test_replaced();
     if (umount(folder) < 0)
         bail("%s is still mounted", folder);
 }
@@ -365,11 +366,10 @@ static void test_all(void)
     test_whole();
     test_given_up();
     test_there();
-    test_replaced();
     test_bad_names();
     test_late_folder();
     test_limit();
-    test_full_disk();
+    test_in_memory();
     test_too_large();
 }
 
