@@ -126,7 +126,7 @@ int balance_start_policy(const struct balance_setup *setup,
     return 0;
 }
 
-static void expect_costs(struct cost *cost, const struct balance_setup *setup)
+void balance_expect_costs(struct cost *cost, const struct balance_setup *setup)
 {
     if (setup->scaling_before)
         cost_expect_scaling(cost, setup->scaling_before);
@@ -148,7 +148,7 @@ static int start_policy(struct balance *s)
                                             setup->processors);
     dispatch_set_policy(s->dispatch, setup->policy, s->policy, s->load);
     dispatch_set_cost(s->dispatch, s->cost);
-    expect_costs(s->cost, setup);
+    balance_expect_costs(s->cost, setup);
     return 0;
 }
 

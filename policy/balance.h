@@ -116,6 +116,8 @@ int balance_start_policy(const struct balance_setup *setup,
                          struct metric metric[],
                          void *policy,
                          double load[]);
+/* What runs before have told of the command is believed. */
+void balance_expect_costs(struct cost *cost, const struct balance_setup *setup);
 /* Seconds that a piece's start waits at a node. */
 double balance_wait(const struct balance_setup *setup, size_t node);
 /* The units that a piece's start works as long as, at any node. */

@@ -257,7 +257,7 @@ static int start_all(struct simulation *s)
         dispatch_set_policy(s->dispatch[k], setup->policy, s->policy, s->load);
         dispatch_set_cost(s->dispatch[k], s->cost);
     }
-    cost_expect(s->cost, &setup->before, setup->noise_before);
+    balance_expect_costs(s->cost, setup);
     random_init(&s->rng, GENERATOR_LCG32, setup->seed);
     s->burn = balance_burn(setup);
     for (size_t i = 0; i < setup->n; i++)
