@@ -43,16 +43,43 @@ void option_words_join(char *joined, size_t size, const char *words)
 
 /* --- numbers -------------------------------------------------------------- */
 
-/* What a value of a type is called, and an example of it. */
+/* What a value of a type is called, and examples of it. */
 static const struct kind {
-    const char *none, *mend, *example;
+    const char *none, *mend;
+    struct {
+        const char *text;
+        double value;
+    } example[3];
 } kinds[] = {
-    [OPTION_COUNT] = {"no whole number", "a whole number", ""},
-    [OPTION_NUMBER] = {"no number", "a number", ""},
-    [OPTION_SECONDS] = {"no time", "seconds", ", as 90, 1.5h or 20us"},
-    [OPTION_RATE] = {"no rate", "bytes a second", ", as 125M or 100mbit"},
-    [OPTION_SIZE] = {"no size", "bytes", ", as 125k or 1MiB"},
+    [OPTION_COUNT] = {"no whole number", "a whole number", {{0}}},
+    [OPTION_NUMBER] = {"no number", "a number", {{0}}},
+    [OPTION_SECONDS] = {"no time",
+                        "seconds",
+                        {{"90", 90}, {"1.5h", 5400}, {"20us", 20e-6}}},
+    [OPTION_RATE] = {"no rate",
+                     "bytes a second",
+                     {{"125M", 125e6}, {"100mbit", 12.5e6}}},
+    [OPTION_SIZE] = {"no size", "bytes", {{"125k", 125e3}, {"1MiB", 0x1p20}}},
 };
+
+/* The examples that the option takes, as ", as A, B or C"; none are "". */
+static void example_text(char text[48], const struct option *o)
+{
+    const char *valid[3];
+    size_t n = 0, len = 0;
+
+    for (size_t i = 0; i < 3 && kinds[o->type].example[i].text; i++)
+        if (kinds[o->type].example[i].value >= o->low
+            && (o->high <= 0 || kinds[o->type].example[i].value <= o->high))
+            valid[n++] = kinds[o->type].example[i].text;
+    text[0] = '\0';
+    for (size_t i = 0; i < n; i++)
+        len += (size_t)snprintf(text + len, 48 - len, "%s%s",
+                                i == 0       ? ", as "
+                                : i == n - 1 ? " or "
+                                             : ", ",
+                                valid[i]);
+}
 
 /* Bytes with the greatest prefix that they are a multiple of. */
 static void bound_text(char text[32], double v, enum option_type type)
@@ -77,12 +104,13 @@ static int refuse(const struct option *o,
                   struct es_error *err)
 {
     const struct kind *kind = &kinds[o->type];
-    char mend[160], low[32], high[32];
+    char mend[160], low[32], high[32], example[48];
 
+    example_text(example, o);
     bound_text(low, o->low, o->type);
     bound_text(high, o->high, o->type);
     snprintf(mend, sizeof mend, "give %s from %s%s%s%s", kind->mend, low,
-             o->high > 0 ? " to " : "", o->high > 0 ? high : "", kind->example);
+             o->high > 0 ? " to " : "", o->high > 0 ? high : "", example);
     return es_fail(err, ES_USAGE, mend, "--%s: \"%s\" is %s", o->name, text,
                    why == NUMBER_NONE ? kind->none : "out of range");
 }
