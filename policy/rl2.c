@@ -29,7 +29,7 @@ static const struct policy_param params[] = {
     [MIN] = {"minSamples", 10, 1, INT32_MAX, 1,
              "sizes that are tried before the best is used", OUTSIDE_DEFAULT},
     [MAX] = {"maxSamples", 1, 1, INT32_MAX, 1,
-             "sizes after which none is tried; at least minSamples",
+             "sizes after which none is tried; at least as many as minSamples",
              OUTSIDE_NEAREST},
     [RELATIVE] = {"maxRelativeSize", 0.5, 0x1p-1074, 1, 0,
                   "largest bundle, as a part of the frame", OUTSIDE_DEFAULT},
