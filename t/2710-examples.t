@@ -9,7 +9,7 @@ without_slurm
 test_expect_success 'there are blocks to type, of each kind, and what they print' '
 	texts >texts && grep -x launcher/run/evenstep-run.1 texts && examples "$EVENSTEP_SRC/README.md" readme &&
 	for block in readme/*.sh; do kind $block; done | sort -u >kinds && grep -x local kinds && grep -x slurm kinds &&
-	ls readme/*.out && grep -q "^cat >busy" readme/01.sh
+	ls readme/*.out && grep -q "^evenstep run --local" readme/01.sh
 '
 test_expect_success 'a block that fails, or prints something else, is noticed' '
 	printf "%s\n" "\`\`\`sh" "cd /nowhere" "\`\`\`" "\`\`\`sh" "echo 5 words" "\`\`\`" "" "\`\`\`" "6 words" "\`\`\`" >text.md && examples text.md bad &&
