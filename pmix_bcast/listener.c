@@ -14,17 +14,31 @@ struct listener {
     struct evconnlistener *ev;
     struct event *resume;
     TAILQ_HEAD(unproven_list, unproven) unproven; /* the oldest first */
-    unsigned n_unproven, turn;
+    unsigned n_unproven, turn, parts;
+    int pause_ms;
     int said_full;
 };
 
 /* --- turns ---------------------------------------------------------------- */
 
+/* A pause has this many parts, as a proof takes so many turns of the loop: on a
+   machine that is far too busy one turn may take longer than the pause, and who has
+   not been heard would be turned out as if silent. */
+#define PAUSE_PARTS 4
+
+static int wait_part(struct listener *l)
+{
+    long us = l->pause_ms * 1000L / PAUSE_PARTS;
+    struct timeval tv = {us / 1000000, us % 1000000};
+
+    return evtimer_add(l->resume, &tv);
+}
+
 static void pause_for(struct listener *l, int ms)
 {
-    struct timeval tv = {ms / 1000, ms % 1000 * 1000};
-
-    if (evtimer_add(l->resume, &tv) == 0)
+    l->pause_ms = ms;
+    l->parts = PAUSE_PARTS;
+    if (wait_part(l) == 0)
         (void)evconnlistener_disable(l->ev); /* else it goes on at once */
 }
 
@@ -37,9 +51,12 @@ static void resume(struct listener *l)
 
 static void on_resume(evutil_socket_t fd, short what, void *arg)
 {
+    struct listener *l = arg;
+
     (void)fd;
     (void)what;
-    resume(arg);
+    if (--l->parts == 0 || wait_part(l) < 0)
+        resume(l);
 }
 
 static void on_accept(struct evconnlistener *ev,

@@ -167,11 +167,24 @@ static void test_crowd(void)
         close(crowd[i]);
 }
 
-/* 200 at once, all honest: none is turned out. */
+/* 200 at once, all honest: none is turned out.  A caller that is cut off, as it may be
+   on a machine that is far too busy, is gone, and not to be destroyed. */
+enum { MANY = 200 };
+static struct channel *callers[MANY];
+
+static void on_caller_closed(struct channel *c, void *arg, const char *why)
+{
+    for (int i = 0; i < MANY; i++)
+        if (callers[i] == c)
+            callers[i] = NULL;
+    on_closed(c, arg, why);
+}
+
 static void test_honest(void)
 {
-    enum { MANY = 200 };
-    struct channel *c[MANY];
+    static const struct channel_events own = {.opened = on_caller_opened,
+                                              .message = on_message,
+                                              .closed = on_caller_closed};
     struct sockaddr_in in;
     int met = 0;
 
@@ -180,14 +193,14 @@ static void test_honest(void)
     for (uint32_t i = 0; i < MANY; i++) {
         const struct parties parties = {PURPOSE_SESSION, i, FRONT_END};
 
-        c[i] = channel_call(base, (struct sockaddr *)&in, sizeof in, &secret,
-                            &parties, &caller_events, &met);
+        callers[i] = channel_call(base, (struct sockaddr *)&in, sizeof in,
+                                  &secret, &parties, &own, &met);
     }
     until(met == MANY && opened == MANY);
     ok(met == MANY && opened == MANY && turned_out == 0,
        "%d who call at once are all let in", MANY);
     for (int i = 0; i < MANY; i++)
-        channel_destroy(c[i]);
+        channel_destroy(callers[i]);
     until(closed == MANY);
 }
 
