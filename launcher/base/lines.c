@@ -2,6 +2,7 @@
 #include "launcher/base/lines.h"
 #include "launcher/base/notice.h"
 #include "launcher/base/spool.h"
+#include "launcher/base/text_file.h"
 #include "pmix_bcast/array.h"
 
 #include <errno.h>
@@ -176,6 +177,7 @@ static int skip_header(struct lines *l, struct scan *s)
 {
     int rc;
 
+    s->from = l->header = l->mark;
     if (l->rule->header == 0)
         return 0;
     scan_lines(s, l->rule->header);
@@ -300,6 +302,24 @@ static int refuse_file(const char *path, const char *why, struct es_error *err)
                    "--lines: %s: %s", path, why);
 }
 
+static int refuse_empty(const struct lines *l, struct es_error *err)
+{
+    return es_fail(err, ES_USAGE, "name a file of lines",
+                   "--lines: %s: is empty", l->path);
+}
+
+/* A byte order mark is no part of the first line. */
+static int pass_mark(struct lines *l, struct es_error *err)
+{
+    char begin[4];
+    size_t n = l->size < sizeof begin ? (size_t)l->size : sizeof begin;
+
+    if (lines_read(l, 0, begin, n, err) < 0)
+        return -1;
+    l->mark = text_file_mark(begin, n);
+    return l->mark < l->size ? 0 : refuse_empty(l, err);
+}
+
 static int scan_file(struct lines *l, struct es_error *err)
 {
     struct scan s = {.l = l, .err = err};
@@ -313,9 +333,10 @@ static int scan_file(struct lines *l, struct es_error *err)
                        "name a file of lines, or give - for standard input",
                        "--lines: %s: is no regular file", l->path);
     if (st.st_size == 0)
-        return es_fail(err, ES_USAGE, "name a file of lines",
-                       "--lines: %s: is empty", l->path);
+        return refuse_empty(l, err);
     l->size = (uint64_t)st.st_size;
+    if (pass_mark(l, err) < 0)
+        return -1;
     rc = sum_and_find(l, &s);
     free(s.block);
     XXH3_freeState(s.sum);
@@ -473,7 +494,7 @@ int lines_sum(const struct lines *l,
     if (!state || XXH3_64bits_reset(state) != XXH_OK)
         rc = es_no_memory(err);
     else if (lines_find(l, begin, end, &from, &to, err) == 0
-             && sum_text(l, 0, l->header, state, err) == 0)
+             && sum_text(l, l->mark, l->header, state, err) == 0)
         rc = sum_text(l, from, to, state, err);
     if (rc == 0)
         *sum = XXH3_64bits_digest(state);

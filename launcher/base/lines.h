@@ -22,7 +22,8 @@ struct lines { /* all zero: closed */
     int fd;
     uint64_t size;
     uint64_t n;         /* units */
-    uint64_t header;    /* bytes before the first of them */
+    uint64_t mark;      /* bytes of a byte order mark, which are nobody's */
+    uint64_t header;    /* where the first of them begins, behind the header */
     uint64_t hash;      /* XXH3-64 of the text */
     uint64_t *landmark; /* offset of every LINES_STRIDE-th unit */
 };

@@ -303,15 +303,15 @@ static void tell(const char *path, enum lines_kind kind, size_t header)
 
 void lines_look(const struct lines *l)
 {
-    size_t len = l->size < SAMPLE_BYTES ? (size_t)l->size : SAMPLE_BYTES,
-           header;
+    uint64_t all = l->size - l->mark;
+    size_t len = all < SAMPLE_BYTES ? (size_t)all : SAMPLE_BYTES, header;
     char *text = malloc(len + 1);
     struct es_error err;
     enum lines_kind kind;
 
     /* Who reads it in earnest says what is wrong. */
-    if (text && lines_read(l, 0, text, len, &err) == 0) {
-        kind = lines_kind(text, len, len == l->size, &header);
+    if (text && lines_read(l, l->mark, text, len, &err) == 0) {
+        kind = lines_kind(text, len, len == all, &header);
         tell(l->path, kind, header);
     }
     free(text);

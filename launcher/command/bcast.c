@@ -7,6 +7,7 @@
 #include "launcher/base/loader_list.h"
 #include "launcher/base/notice.h"
 #include "launcher/base/options.h"
+#include "launcher/base/text_file.h"
 #include "launcher/command/bcast_report.h"
 #include "launcher/commands.h"
 #include "launcher/config/config_file.h"
@@ -236,6 +237,7 @@ static int read_list(struct options *o, struct es_error *err)
     if (!in)
         return es_fail(err, ES_WORK, "give a file that can be read", "%s: %s",
                        o->files_from, strerror(errno));
+    text_file_skip_mark(in);
     rc = tree_list_read(&o->list, in, o->null ? '\0' : '\n', err);
     if (in != stdin)
         (void)fclose(in);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/config/config_file.h"
+#include "launcher/base/text_file.h"
 #include "launcher/config/config_syntax.h"
 #include "launcher/config/policy_option.h"
 #include "launcher/config/threshold_option.h"
@@ -485,6 +486,14 @@ int config_read(struct config *c,
     return rc;
 }
 
+/* One that an editor has put before a text of n bytes; its NUL comes, too. */
+static void skip_mark(char *text, size_t n)
+{
+    size_t mark = text_file_mark(text, n);
+
+    memmove(text, text + mark, n - mark + 1);
+}
+
 char *config_file_text(const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -510,6 +519,8 @@ char *config_file_text(const char *path)
     if (n < 0) {
         free(text);
         text = NULL;
+    } else {
+        skip_mark(text, (size_t)n);
     }
     close(fd);
     return text;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/graph/graph_learn.h"
 #include "launcher/base/notice.h"
+#include "launcher/graph/graph_text.h"
 #include "launcher/session/energy.h"
 #include "pmix_bcast/destination.h"
 
@@ -268,7 +269,7 @@ int graph_learn(const char *path,
                 struct es_error *err)
 {
     struct learning l = {w, m, mean_rate(w, m), index_tasks(w)};
-    json_t *all = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
+    json_t *all = graph_text_json(path);
     json_t *workflow = json_object_get(all, "workflow");
     char *text = NULL, *line = NULL;
     int rc;

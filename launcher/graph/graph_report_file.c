@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/graph/graph_report_file.h"
+#include "launcher/base/text_file.h"
 #include "launcher/graph/graph_report.h"
 #include "launcher/graph/graph_text.h"
 
@@ -33,6 +34,7 @@ static int is_benchmark(const char *path)
 
     if (!file)
         return 0;
+    text_file_skip_mark(file);
     is = fgets(head, sizeof head, file) && strcmp(head, "s\th:m:s") == 0;
     (void)fclose(file); /* was only read */
     return is;

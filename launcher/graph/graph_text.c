@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/graph/graph_text.h"
+#include "launcher/base/text_file.h"
 #include "pmix_bcast/array.h"
 
 #include <errno.h>
@@ -50,6 +51,19 @@ static char *slurp(FILE *file,
     return NULL;
 }
 
+json_t *graph_text_json(const char *path)
+{
+    FILE *file = fopen(path, "re");
+    json_t *all;
+
+    if (!file)
+        return NULL;
+    text_file_skip_mark(file);
+    all = json_loadf(file, JSON_REJECT_DUPLICATES, NULL);
+    (void)fclose(file); /* was only read */
+    return all;
+}
+
 char *graph_text_read(const char *path, size_t most, struct es_error *err)
 {
     FILE *file = fopen(path, "re");
@@ -60,6 +74,7 @@ char *graph_text_read(const char *path, size_t most, struct es_error *err)
                 strerror(errno));
         return NULL;
     }
+    text_file_skip_mark(file);
     text = slurp(file, path, most, err);
     (void)fclose(file); /* was only read */
     return text;

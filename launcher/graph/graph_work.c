@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/graph/graph_work.h"
+#include "launcher/graph/graph_text.h"
 #include "launcher/wire/graph_message.h"
 #include "pmix_bcast/array.h"
 
@@ -264,7 +265,7 @@ int graph_work_read(struct graph_work *w,
                     struct es_error *err)
 {
     struct reading r = {w, f, path, err};
-    json_t *all = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
+    json_t *all = graph_text_json(path);
     int rc = -1;
 
     *w = (struct graph_work){.tasks = f->graph->tasks};

@@ -100,10 +100,12 @@ static int send_input(struct distribution *d,
     if (!sum || XXH3_64bits_reset(sum) != XXH_OK)
         rc = es_no_memory(err);
     else if (lines_find(d->lines, units->begin, units->end, &at, &to, err) == 0
-             && send_text(d, &p->part, 0, d->lines->header, sum, err) == 0)
+             && send_text(d, &p->part, d->lines->mark, d->lines->header, sum,
+                          err)
+                    == 0)
         rc = send_text(d, &p->part, at, to, sum, err);
     if (rc == 0) {
-        p->input = d->lines->header + to - at;
+        p->input = d->lines->header - d->lines->mark + to - at;
         p->has_text = 1;
         p->text = XXH3_64bits_digest(sum);
     }

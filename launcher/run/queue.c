@@ -7,6 +7,7 @@
 #include "launcher/run/queue.h"
 #include "launcher/base/notice.h"
 #include "launcher/base/option.h"
+#include "launcher/base/text_file.h"
 
 #include <errno.h>
 #include <event2/event.h>
@@ -30,6 +31,7 @@ struct source {
     int is_regular; /* its lines can be mended */
     int readable;   /* a read would not block */
     int ended;
+    int begun;        /* its first line was taken */
     size_t line;      /* number of the last one, from 1 */
     size_t known;     /* frames that the journal has */
     size_t cursor;    /* where to look for the next of them */
@@ -270,11 +272,13 @@ static int take_line(struct queue *q,
                      size_t len,
                      struct es_error *err)
 {
+    size_t mark = s->begun ? 0 : text_file_mark(s->text, len);
     const struct queued *known;
     struct frame f;
 
     s->line++;
-    if (parse_line(s, s->text, len, &f, err) < 0
+    s->begun = 1;
+    if (parse_line(s, s->text + mark, len - mark, &f, err) < 0
         || claim_units(q, s, &f, err) < 0)
         return -1;
     known = s->is_file ? next_known(q, s) : NULL;
@@ -296,9 +300,10 @@ static int take_lines(struct queue *q, struct source *s, struct es_error *err)
 
     while (wants_line(q, s) && (end = memchr(s->text, '\n', s->len)) != NULL) {
         size_t len = (size_t)(end - s->text);
+        size_t n = len > 0 && end[-1] == '\r' ? len - 1 : len;
 
-        *end = '\0';
-        if (take_line(q, s, len, err) < 0)
+        s->text[n] = '\0';
+        if (take_line(q, s, n, err) < 0)
             return -1;
         s->len -= len + 1;
         memmove(s->text, end + 1, s->len);

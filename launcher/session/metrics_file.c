@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/session/metrics_file.h"
+#include "launcher/base/text_file.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -213,9 +214,11 @@ static json_t *load_metrics(const char *name, FILE *file, struct es_error *err)
 {
     struct source s = {.file = file};
     json_error_t at;
-    json_t *all = json_load_callback(more, &s, JSON_REJECT_DUPLICATES, &at);
     char shown[TEXT_SHOWN];
+    json_t *all;
 
+    text_file_skip_mark(file);
+    all = json_load_callback(more, &s, JSON_REJECT_DUPLICATES, &at);
     if (all && !s.error && s.len <= METRICS_FILE_MAX)
         return all;
     shorten(shown, at.text);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/whatif/any_report.h"
 #include "launcher/base/report_head.h"
+#include "launcher/base/text_file.h"
 #include "launcher/whatif/report_account.h"
 
 #include <stdio.h>
@@ -33,6 +34,7 @@ static json_t *first_of(const char *path)
         file = fopen(path, "re");
     if (!file)
         return NULL;
+    text_file_skip_mark(file);
     first = json_loadf(file, JSON_DISABLE_EOF_CHECK, NULL);
     (void)fclose(file); /* it was only read */
     return first;

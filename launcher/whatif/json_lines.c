@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/whatif/json_lines.h"
+#include "launcher/base/text_file.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -30,6 +31,7 @@ int json_lines_read(const char *path,
     if (!file)
         return es_fail(err, ES_USAGE, "name a file that you may read",
                        "report: %s: %s", path, strerror(errno));
+    text_file_skip_mark(file);
     for (; rc == 0 && !is_at_end(file); ++*n)
         rc = add(arg, json_loadf(file, JSON_DISABLE_EOF_CHECK, NULL));
     (void)fclose(file); /* it was only read */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/whatif/trace_reader.h"
+#include "launcher/base/text_file.h"
 #include "pmix_bcast/array.h"
 
 #include <errno.h>
@@ -145,6 +146,8 @@ int trace_reader_next(struct trace_reader *r,
 
     memset(line, 0, sizeof *line);
     if (!r->is_read) {
+        if (r->number == 0)
+            text_file_skip_mark(r->file);
         len = read_row(r, err);
         if (len < 0)
             return len == -1 ? 0 : -1;
