@@ -3,25 +3,25 @@
 
 #include <string.h>
 
-#define MARK_UTF8 "\xef\xbb\xbf"
+static const unsigned char mark[] = {0xef, 0xbb, 0xbf};
 
 size_t text_file_mark(const char *text, size_t len)
 {
-    size_t n = sizeof MARK_UTF8 - 1;
-
-    return len >= n && memcmp(text, MARK_UTF8, n) == 0 ? n : 0;
+    return len >= sizeof mark && memcmp(text, mark, sizeof mark) == 0
+               ? sizeof mark
+               : 0;
 }
 
 void text_file_skip_mark(FILE *file)
 {
-    int c[sizeof MARK_UTF8 - 1];
     size_t n = 0;
+    int c = EOF;
 
-    do
-        c[n] = getc(file);
-    while (c[n] == (unsigned char)MARK_UTF8[n] && ++n < sizeof c / sizeof *c);
-    if (n == sizeof c / sizeof *c)
+    while (n < sizeof mark && (c = getc(file)) == mark[n])
+        n++;
+    if (n == sizeof mark)
         return;
-    for (n++; n > 0; n--)
-        (void)ungetc(c[n - 1], file); /* EOF is none; glibc takes all back */
+    (void)ungetc(c, file); /* EOF is none; glibc takes all back */
+    while (n > 0)
+        (void)ungetc(mark[--n], file);
 }
