@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/agent/agent_work.h"
 #include "launcher/agent/places.h"
+#include "launcher/agent/slice_input.h"
 #include "launcher/agent/slot.h"
 #include "launcher/agent/task_ports.h"
 #include "launcher/base/env_list.h"
@@ -222,7 +223,7 @@ static int receive_run(struct agent_work *w, const uint8_t *body, size_t len)
     if (w->in_fd > 0 && w->in_id == run.id) {
         in_fd = w->in_fd;
         w->in_fd = 0;
-        (void)lseek(in_fd, 0, SEEK_SET); /* a file of ours */
+        slice_input_rewind(in_fd);
     }
     if (slot_give(to, &run, in_fd) < 0)
         return -1;

@@ -2,6 +2,7 @@
 #include "launcher/agent/slice_command.h"
 #include "launcher/agent/output_batch.h"
 #include "launcher/agent/returning.h"
+#include "launcher/agent/slice_input.h"
 #include "launcher/agent/slice_meter.h"
 #include "launcher/agent/slice_spec.h"
 #include "launcher/agent/slot_send.h"
@@ -10,11 +11,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct slice_command {
     const struct slot_owner *owner;
     struct msg_run run;            /* the slice at hand, or the last one */
     struct execution *execution;   /* of its command, or NULL */
+    int in_fd;                     /* its stdin; 0: none */
     char folder[SCRATCH_PATH_MAX]; /* where that is; "": ours */
     int stopped;                   /* it was told to end */
     struct returning *returning;   /* its files, when it has ended; or NULL */
@@ -41,6 +44,9 @@ static void leave_slice(struct slice_command *x)
 
     execution_destroy(x->execution);
     x->execution = NULL;
+    if (x->in_fd > 0)
+        close(x->in_fd); /* it has no name: nothing of it is to stay */
+    x->in_fd = 0;
     if (c->files.apart)
         scratch_end(&c->scratch, x->run.id);
 }
@@ -77,6 +83,35 @@ static void send_file(void *arg, enum protocol_type type, struct writer *m)
     c->send(c->arg, type, m);
 }
 
+static void keep_end(struct slice_command *x, const struct execution_end *end)
+{
+    x->end = *end;
+    memcpy(x->words, end->err_tail, end->err_len);
+    x->end.err_tail = x->words;
+}
+
+/* It has ended well. */
+static int has_done(const struct slice_command *x,
+                    const struct execution_end *end)
+{
+    return !x->stopped && !end->signal && !end->exec_errno
+           && x->owner->common->files.ok[end->status & 0xff];
+}
+
+/* 1, and the end is none that is well: it has not read all of its lines. */
+static int leaves_lines(struct slice_command *x,
+                        const struct execution_end *end)
+{
+    char why[SLICE_INPUT_WHY];
+
+    if (!x->owner->common->files.all || x->in_fd <= 0 || !has_done(x, end)
+        || !slice_input_is_left(x->in_fd, why))
+        return 0;
+    keep_end(x, end);
+    last_words_add(&x->end, x->words, sizeof x->words, why);
+    return 1;
+}
+
 /* 0, or -1 if there are no files to be sent, or they cannot be. */
 static int return_files(struct slice_command *x,
                         const struct execution_end *end)
@@ -93,15 +128,12 @@ static int return_files(struct slice_command *x,
         .arg = x,
     };
 
-    if (x->stopped || c->files.n == 0 || end->signal || end->exec_errno
-        || !c->files.ok[end->status & 0xff])
+    if (c->files.n == 0 || !has_done(x, end))
         return -1;
     x->returning = returning_start(&setup);
     if (!x->returning)
         return -1;
-    x->end = *end;
-    memcpy(x->words, end->err_tail, end->err_len);
-    x->end.err_tail = x->words;
+    keep_end(x, end);
     return 0;
 }
 
@@ -111,7 +143,9 @@ static void on_command_end(void *arg, const struct execution_end *end)
 
     slice_meter_end(x->owner->meter, end->status == 0, end->cpu_s);
     output_batch_flush(x->owner->output);
-    if (return_files(x, end) < 0)
+    if (leaves_lines(x, end))
+        finish_slice(x, &x->end);
+    else if (return_files(x, end) < 0)
         finish_slice(x, end);
 }
 
@@ -152,11 +186,9 @@ static int choose_folder(struct slice_command *x, struct es_error *err)
     return 0;
 }
 
-static int start_command(struct slice_command *x,
-                         int in_fd,
-                         struct es_error *err)
+static int start_command(struct slice_command *x, struct es_error *err)
 {
-    struct execution_spec spec = {.in_fd = in_fd};
+    struct execution_spec spec = {.in_fd = x->in_fd};
     int rc = choose_folder(x, err);
 
     if (rc == 0)
@@ -178,10 +210,12 @@ void slice_command_start(struct slice_command *x,
     struct es_error err = {0};
 
     x->run = *run;
+    x->in_fd = in_fd;
     if (!slice_spec_is_known(c, run)) {
         slot_send_refusal(c, run->id,
                           "the front end sent a slice before its command");
-    } else if (start_command(x, in_fd, &err) < 0) {
+        leave_slice(x);
+    } else if (start_command(x, &err) < 0) {
         slot_send_refusal(c, run->id, err.what);
         leave_slice(x);
     } else {

@@ -17,7 +17,7 @@ struct slice_command *slice_command_create(const struct slot_owner *owner);
 void slice_command_destroy(struct slice_command *x);
 
 /* Start the command of a slice, if none runs, with this file as its stdin (0:
- * none), which stays the caller's.  What cannot be started is answered as a
+ * none), which is its from now on.  What cannot be started is answered as a
  * slice that failed; what was is followed by owner->ended(). */
 void slice_command_start(struct slice_command *x,
                          const struct msg_run *run,

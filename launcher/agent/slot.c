@@ -36,6 +36,7 @@ void slot_start(struct slot *s)
     while (!slice_command_runs(s->command) && !c->paused
            && (w = slice_queue_take(&s->waiting)) != NULL) {
         slice_command_start(s->command, &w->run, w->in_fd);
+        w->in_fd = 0;
         waiting_slice_free(w);
     }
 }

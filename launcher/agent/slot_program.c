@@ -2,11 +2,13 @@
 #include "launcher/agent/slot_program.h"
 #include "launcher/agent/output_batch.h"
 #include "launcher/agent/persistent.h"
+#include "launcher/agent/slice_input.h"
 #include "launcher/agent/slice_meter.h"
 #include "launcher/agent/slice_spec.h"
 #include "launcher/agent/slot_send.h"
 #include "launcher/agent/task_ports.h"
 #include "launcher/base/step_dir.h"
+#include "launcher/exec/last_words.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +19,7 @@ struct slot_program {
     struct persistent *program; /* NULL: it does not run */
     uint64_t id;                /* of its slice */
     int feeding;                /* it has one */
+    int in_fd;                  /* the lines of that; 0: none */
     int stopped;                /* it was told to end */
     char socket[STEP_NAME_MAX]; /* step directory of its socket; "": it has
                                    not been started yet */
@@ -63,13 +66,25 @@ static void on_err(void *arg, const void *buf, size_t len)
     slice_meter_read(p->owner->meter, OUTSIDE_ERR, buf, len);
 }
 
+static void close_input(struct slot_program *p)
+{
+    if (p->in_fd > 0)
+        close(p->in_fd);
+    p->in_fd = 0;
+}
+
 static void on_done(void *arg, const struct feeder_result *result)
 {
     struct slot_program *p = arg;
-    const struct execution_end end = {.elapsed_ns = result->elapsed_ns};
+    struct execution_end end = {.elapsed_ns = result->elapsed_ns};
+    char why[SLICE_INPUT_WHY], words[SLICE_INPUT_WHY + LAST_WORDS_EDGE];
 
+    if (p->owner->common->files.all && p->in_fd > 0
+        && slice_input_is_left(p->in_fd, why))
+        last_words_add(&end, words, sizeof words, why);
+    close_input(p);
     p->feeding = 0;
-    slice_meter_end(p->owner->meter, 1, -1);
+    slice_meter_end(p->owner->meter, end.status == 0, -1);
     output_batch_flush(p->owner->output);
     if (!p->stopped)
         slot_send_done(p->owner->common, p->id, &end);
@@ -98,6 +113,7 @@ static void on_end(void *arg, const struct execution_end *end)
         send_over(p, end);
     persistent_destroy(p->program);
     p->program = NULL;
+    close_input(p);
     p->feeding = p->stopped = 0;
     p->owner->common->running--;
     p->owner->ended(p->owner->arg);
@@ -142,12 +158,14 @@ static int is_wanted(const struct slot_program *p,
            || (p->owner->common->measured.ranks > 0 && !p->socket[0]);
 }
 
-static void give(struct slot_program *p, const struct waiting_slice *w)
+static void give(struct slot_program *p, struct waiting_slice *w)
 {
     p->id = w->run.id;
     p->feeding = 1;
+    p->in_fd = w->in_fd;
+    w->in_fd = 0;
     slice_meter_begin(p->owner->meter, &w->run, persistent_group(p->program));
-    persistent_give(p->program, &w->run, w->in_fd);
+    persistent_give(p->program, &w->run, p->in_fd);
 }
 
 void slot_program_feed(struct slot_program *p, struct slice_queue *waiting)
@@ -215,6 +233,7 @@ void slot_program_destroy(struct slot_program *p)
     if (p->program)
         p->owner->common->running--;
     persistent_destroy(p->program);
+    close_input(p);
     if (p->socket[0])
         step_dir_remove(p->socket);
     free(p);

@@ -28,26 +28,45 @@ void run_failures_rule(const struct run_options *o, struct failure_rule *rule)
 
 /* --- in words ------------------------------------------------------------- */
 
-/* It has ended well, but a file is missing or no good: so the agent says in the
- * last line (returning.h).  1: told. */
-static int tell_not_returned(struct telling *t, const struct msg_done *m)
+/* It has ended well, but the agent says in the last line, which begins so, why it
+ * has not done its slice.  Returns the rest, of *n bytes; NULL: it does not. */
+static const char *said_by_agent(const struct msg_done *m,
+                                 const char *said,
+                                 size_t *rest)
 {
-    static const char said[] = "evenstep: --return: ";
     const char *last = (const char *)m->err;
     size_t n = m->err_len, at;
 
     if (m->status != 126 || n == 0 || last[n - 1] != '\n')
-        return 0;
+        return NULL;
     at = --n;
     while (at > 0 && last[at - 1] != '\n')
         at--;
     last += at;
     n -= at;
-    if (n < sizeof said || memcmp(last, said, sizeof said - 1) != 0)
+    if (n <= strlen(said) || memcmp(last, said, strlen(said)) != 0)
+        return NULL;
+    *rest = n - strlen(said);
+    return last + strlen(said);
+}
+
+/* 1: told. */
+static int tell_not_done(struct telling *t, const struct msg_done *m)
+{
+    size_t n;
+    const char *why = said_by_agent(m, "evenstep: --return: ", &n);
+
+    if (why) { /* returning.h */
+        snprintf(t->how, sizeof t->how, "did not return %.*s", (int)n, why);
+        t->mend = "--return names what each command makes in its folder";
+        return 1;
+    }
+    why = said_by_agent(m, "evenstep: --lines: ", &n); /* slice_input.h */
+    if (!why)
         return 0;
-    snprintf(t->how, sizeof t->how, "did not return %.*s",
-             (int)(n - (sizeof said - 1)), last + sizeof said - 1);
-    t->mend = "--return names what each command makes in its folder";
+    snprintf(t->how, sizeof t->how, "ended well, but %.*s", (int)n, why);
+    t->mend = "does something in it read standard input, as ssh does? "
+              "--may-leave-lines lets a command leave lines";
     return 1;
 }
 
@@ -66,7 +85,7 @@ static void tell_end(struct telling *t,
 {
     size_t size = sizeof t->how;
 
-    if (tell_not_returned(t, m))
+    if (tell_not_done(t, m))
         return;
     if (m->exec_errno) {
         snprintf(t->how, size, "could not be started: %s",

@@ -169,12 +169,13 @@ static void send_files(struct run *r, size_t node)
     struct msg_files m = {
         .apart = is_apart(o) ? 1 : 0,
         .here = !piece_files_come(&r->work.files),
+        .all = o->lines && !o->may_leave_lines,
         .n = o->n_returned,
         .name = (char **)o->returned,
     };
     struct writer w = {0};
 
-    if (!m.apart && m.n == 0)
+    if (!m.apart && m.n == 0 && !o->lines)
         return;
     for (unsigned i = 0; i < sizeof m.ok; i++)
         m.ok[i] =

@@ -152,6 +152,10 @@ const struct option run_options_table[] = {
     {OPTION_COUNT, "header", "N", AT(record.header), .low = 1,
      .needs = "lines", .help =
      "FILE's first N lines are in no unit, and before the stdin of each CMD"},
+    {OPTION_FLAG, "may-leave-lines", NULL, AT(may_leave_lines),
+     .needs = "lines", .help =
+     "CMD need not read all of its lines; else a piece of which lines are left "
+     "unread has failed"},
     {OPTION_TAKE, "queue", "FILE|-", .take = take_queue, .excludes = "repeat",
      .help = "a frame a line, \"B:E [LABEL]\", taken as they come; may be "
      "given again: one queue"},

@@ -22,8 +22,9 @@
 struct run_options {
     struct option_range range;
     struct extraction work;
-    const char *lines;                    /* NULL: no such file */
-    struct record_rule record;            /* what of it is a unit */
+    const char *lines;         /* NULL: no such file */
+    struct record_rule record; /* what of it is a unit */
+    int may_leave_lines;       /* a command need not read all of its own */
     const char *queue[QUEUE_SOURCES_MAX]; /* n_queues */
     size_t n_queues;
     int follow;

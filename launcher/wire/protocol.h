@@ -340,6 +340,7 @@ struct msg_run {
 struct msg_files {
     uint32_t apart;  /* 1: each slice has a folder of its own, new and empty */
     uint32_t here;   /* 1: the files are to stay where they are made */
+    uint32_t all;    /* 1: a slice is done only if all of its INPUT was read */
     uint8_t ok[256]; /* of each exit status, 1: the slice is done then */
     uint32_t n;      /* at most FILES_MAX */
     char **name;     /* n templates (file_name.h), one allocation; free() it */

@@ -7,6 +7,7 @@ void msg_write_files(struct writer *w, const struct msg_files *m)
 {
     write_u32(w, m->apart);
     write_u32(w, m->here);
+    write_u32(w, m->all);
     write_blob(w, m->ok, sizeof m->ok);
     write_u32(w, m->n);
     for (uint32_t i = 0; i < m->n; i++)
@@ -39,10 +40,11 @@ int msg_read_files(struct msg_files *m, const uint8_t *body, size_t len)
     m->name = NULL;
     m->apart = read_u32(&r);
     m->here = read_u32(&r);
+    m->all = read_u32(&r);
     ok = read_blob(&r, &n);
     m->n = read_u32(&r);
     if (!r.bad && n == sizeof m->ok && m->n <= FILES_MAX && m->apart <= 1
-        && m->here <= 1)
+        && m->here <= 1 && m->all <= 1)
         m->name = read_texts(&r, m->n);
     if (m->name && read_end(&r) == 0) {
         memcpy(m->ok, ok, sizeof m->ok);
