@@ -70,4 +70,64 @@ test_expect_success '--persistent: likewise of a slice whose lines the program h
 	test_expect_code 1 lazy && mentioned "local[01]: frame 0, units 10:20: python3 ended well, but 10 of 10 lines were not read" && ! grep "units 0:10" err &&
 	lazy --may-leave-lines && echo 10 | test_cmp - out
 '
+
+# --- who takes what others are to read, and who runs it ---------------------------------------
+warned() { said "evenstep: warning: -- $1: $2 reads standard input, as the loop of read around it does: lines that it takes are not read by the loop, and not done: give it </dev/null"; }
+while IFS='|' read -r program text; do
+	test_expect_success "a loop of read is warned of ${program:-nothing}: $text" '
+		evenstep run --local 1 --metrics equal --lines tasks --dry-run -- sh -c "$(printf "$text")" >out 2>err && if test "$program"; then warned sh $program; else ! grep "reads standard" err; fi
+	'
+done <<'END'
+cat|while read n; do echo got $n; sh -c "cat >/dev/null"; done
+ssh|while read n; do ssh $n uptime; done
+ssh|while IFS= read -r n\ndo\n\tx=$(ssh -p 22 $n date)\ndone
+ssh|while read n; do echo "`ssh $n date`"; done
+ffmpeg|while read n; do ffmpeg -i $n -y $n.mp4; done
+mpirun|while read n; do if test -e $n; then mpirun -n 2 ./a $n; fi; done
+srun|until ! read n; do nice -n 5 srun -n1 ./a $n; done
+cat|while read n; do for i in 1 2; do echo $i; done; cat >$n; done
+grep|while read n; do grep x && echo $n; done
+bash|while read n; do timeout 10 bash; done
+|while read n; do ssh -n $n uptime; done
+|while read n; do ssh $n uptime </dev/null; done
+|while read n; do ffmpeg -nostdin -i $n -y $n.mp4; done
+|while read n; do cat $n; sed s/a/b/ $n; awk 1 $n; done
+|while read n; do echo $n \174 cat; wc -l <$n; head $n; done
+|while read n <&3; do ssh $n; done 3<list
+|while read n; do ssh $n; done <list
+|cat list \174 while read n; do ssh $n; done
+|while read n; do echo $n; done; cat
+|while read n; do cat & wait; done
+|# while read n; do ssh $n; done\nxargs -n 1 sh -c "cat $0"
+END
+test_expect_success 'also in a script, and behind env' '
+	printf "#!/bin/sh\nwhile read n; do\n\tssh \$n\ndone\n" >loop && chmod +x loop && evenstep run --local 1 --lines tasks --dry-run -- ./loop >out 2>err && warned ./loop ssh &&
+	evenstep run --local 1 --lines tasks --dry-run -- env A=1 bash loop >out 2>err && warned env ssh
+'
+recipe='while IFS= read -r l || [ "$l" ]; do sh -ec "$l" </dev/null || exit; done'
+while IFS='|' read -r name command; do
+	test_expect_success "$command: exit 2, what it reads would be its program" '
+		test_expect_code 2 run -- $command >out && test ! -s out && mentioned "^evenstep: -- $name: with --lines it would run the lines of a piece as one (script, which ends at the first exit|program)"
+	'
+done <<'END'
+sh|sh
+bash|/bin/bash -e
+dash|env A=1 dash -s
+zsh|nice -n 5 zsh -o pipefail
+sh|sh /dev/stdin
+python3|python3 -u
+python3|python3.11 -
+perl|perl -w
+R|R --no-save
+END
+test_expect_success 'what it says instead does each line, to the last one, and fails where one fails' '
+	test_expect_code 2 run -- sh && said "evenstep: -- sh: .*: for a command a line give sh -c .while IFS= read -r l [|][|] .*" && sed "s/.*give sh -c .//; s/.$//" err >told && echo "$recipe" | test_cmp - told &&
+	printf "echo a; exit 0\ncat\necho \"b  c\"\n: ; echo last" >commands && evenstep run --local 2 --metrics equal --lines commands -- sh -c "$(cat told)" >out 2>err &&
+	printf "a\nb  c\nlast\n" | test_cmp - out && ! grep warning err && printf "true\nfalse\ntrue\n" >commands &&
+	test_expect_code 1 evenstep run --local 1 --grain 3 --lines commands -- sh -c "$(cat told)" 2>err && mentioned "exited with status 1"
+'
+test_expect_success 'a shell with a text or a script, and what stays alive, are not refused' '
+	echo cat >script && run -- sh script >out && test_cmp tasks out && run -- bash -o pipefail -c cat >out && test_cmp tasks out && run -- env -i A=1 python3 -c "import sys; print(sys.stdin.read(), end=\"\")" >out && test_cmp tasks out &&
+	run -- perl -ne print >out && test_cmp tasks out
+'
 test_done

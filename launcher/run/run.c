@@ -26,6 +26,7 @@
 #include "launcher/run/run_looks.h"
 #include "launcher/run/run_nodes.h"
 #include "launcher/run/run_slots.h"
+#include "launcher/run/stdin_readers.h"
 #include "pmix_bcast/clock.h"
 
 #include <stdlib.h>
@@ -100,6 +101,8 @@ static void on_ready(void *arg)
         return;
     }
     oversight_tell_command(r->o);
+    if (r->o->lines && !r->o->persistent)
+        stdin_readers_tell(r->o->command);
     if (!r->o->dry_run && run_nodes_command(r, RUN_ALL_NODES) < 0) {
         run_finish(r, 1);
         return;

@@ -9,6 +9,7 @@
 #include "launcher/exec/file_name.h"
 #include "launcher/run/distribution.h"
 #include "launcher/run/profile_auto.h"
+#include "launcher/run/stdin_readers.h"
 #include "pmix_bcast/pack_choice.h"
 #include "policy/dispatch.h"
 #include "policy/kinds.h"
@@ -464,6 +465,8 @@ int run_options_settle(struct run_options *o,
                        "no work");
     if (!o->command[0] && !o->works)
         return es_fail(err, ES_USAGE, "give it after --", "no command");
+    if (o->lines && !o->persistent && stdin_readers_check(o->command, err) < 0)
+        return -1;
     if (o->power != POWER_OFF && strcmp(c->power.actuator, "slice") == 0)
         return es_fail(err, ES_USAGE,
                        "give --meter, or set another one in power { } of "
