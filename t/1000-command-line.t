@@ -43,7 +43,7 @@ no agents|2|run --local 0 --range 0:5 -- true|evenstep: --local: "0" is out of r
 too few speeds|2|run --local 3=50,50 --range 0:5 -- true|evenstep: --local: the speeds are not 3 numbers from 1: .*
 too many speeds|2|run --local 2=5,5,5 --range 0:5 -- true|evenstep: --local: the speeds are not 2 numbers from 1: .*
 --local and --srun at once|2|run --local 2 --srun -N2 --range 0:5 -- true|evenstep: --local and --srun exclude each other: .*
---gather into a folder that is not there|2|run --local 2 --gather nowhere/x --range 0:5 -- true|evenstep: --gather: nowhere/x.part: No such file or directory: name a file that you may write
+--gather into a folder that is not there|2|run --local 2 --gather nowhere/x --range 0:5 -- true|evenstep: --gather: nowhere/x: No such file or directory: name a file that you may write
 --report into a folder that is not there|2|run --local 2 --report nowhere/x --range 0:5 -- true|evenstep: --report: nowhere/x: No such file or directory: name a file that you may write
 a letter that no option has, among others|2|bcast a -fxp b|evenstep: -x: no such option: see `evenstep bcast --help`
 the first of two letters|2|plan -xy|evenstep: -x: no such option: see `evenstep plan --help`

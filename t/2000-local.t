@@ -144,27 +144,41 @@ test_expect_success 'a grain above the range is one slice' '
 
 # --- results ---------------------------------------------------------------------
 test_expect_success '--gather FILE has what stdout would have, and stdout nothing' '
-	seq 0 99 >want && rm -f file file.part &&
+	seq 0 99 >want && rm -f file && echo mine >file.part &&
 	evenstep run --local 4 --range 0:100 --gather file -- "$units" {begin} {end} >got &&
-	test ! -s got && test_cmp want file && test ! -e file.part
+	test ! -s got && test_cmp want file && test "$(cat file.part)" = mine && rm file.part && test "$(ls -A | grep evenstep-)" = ""
 '
-test_expect_success 'a failure in the first frame leaves no FILE, no FILE.part, and the FILE of before' '
+test_expect_success 'a failure in the first frame leaves no FILE, nothing beside it, and the FILE of before' '
 	echo before >file && cp file want &&
 	test_expect_code 1 evenstep run --local 2 --range 0:10 --gather file -- false 2>err && cat err &&
-	test_cmp want file && test ! -e file.part && rm file &&
-	test_expect_code 1 evenstep run --local 2 --range 0:10 --gather file -- false && test ! -e file && test ! -e file.part
+	test_cmp want file && rm file &&
+	test_expect_code 1 evenstep run --local 2 --range 0:10 --gather file -- false && test ! -e file && test "$(ls -A | grep evenstep-)" = ""
 '
-test_expect_success 'a failure later: FILE.part has the whole frames, and that is said' '
+test_expect_success 'a failure later: FILE has the whole frames, and that is said' '
 	seq 0 9 >once && cat once once >want && rm -f file &&
 	test_expect_code 1 evenstep run --local 2 --range 0:10 --repeat 5 --gather file -- \
 		sh -c "test {frame} -lt 2 && exec \"\$0\" {begin} {end}" "$units" 2>err &&
-	said "evenstep: 2 whole frames are kept in file.part" && test ! -e file && test_cmp want file.part &&
-	rm file.part
+	said "evenstep: 2 whole frames are kept in file" && test_cmp want file
 '
-test_expect_success '--gather does not write through a link that lies in wait' '
-	echo victim >victim && ln -sf victim link.part &&
-	test_expect_code 2 evenstep run --local 1 --range 0:1 --gather link -- echo x 2>err &&
-	said "evenstep: --gather: link.part: .*" && echo victim >want && test_cmp want victim && rm link.part
+test_expect_success '--gather of a link: it stays, and the file is where it leads to, with its mode' '
+	mkdir -p far && echo old >far/file && chmod 640 far/file && ln -s far/file link && seq 0 9 >want &&
+	evenstep run --local 2 --range 0:10 --gather link -- "$units" {begin} {end} &&
+	test -L link && test_cmp want far/file && test "$(stat -c %a far/file)" = 640
+'
+test_expect_success '--gather /dev/stdout, a pipe and -: written to as they are' '
+	for each in /dev/stdout /proc/self/fd/1 -; do
+		echo before >got && evenstep run --local 2 --range 0:10 --gather $each -- "$units" {begin} {end} >>got &&
+		(echo before && cat want) | test_cmp - got || return 1
+	done && mkfifo pipe && { cat pipe >got & } && evenstep run --local 2 --range 0:10 --gather pipe -- "$units" {begin} {end} && wait $! &&
+	test_cmp want got && test -p pipe && test ! -e ./-
+'
+test_expect_success '--gather of a file that another run gathers into: refused before work begins, with its pid; what that leaves when killed is no obstacle' '
+	rm -f file go && foreground evenstep run --local 2 --range 0:30 --gather file -- "$gated" {begin} {end} && wait_for 60 lines started 2 &&
+	ln -s file other && for each in file other; do
+		test_expect_code 2 evenstep run --local 1 --range 0:1 --gather $each -- touch ran 2>err && test ! -e ran &&
+		said "evenstep: --gather: $each: another run is writing it, pid $run on .*: wait for it, or name another file" || return 1
+	done && note_all && kill -KILL $run && test_expect_code 137 wait $run && rm -rf "$TMPDIR"/evenstep-pmix.* && nothing_left &&
+	evenstep run --local 1 --range 0:1 --gather file -- echo x && echo x | test_cmp - file && test "$(ls -A | grep evenstep-lock)" = ""
 '
 # The fields of design, section 7, and what must add up.
 cat >report.jq <<'END'
@@ -284,7 +298,7 @@ test_expect_success 'a failing command: exit 1; node, frame, units, status and i
 		sh -c "echo fine; test {frame}.{begin} != 1.5 || { echo \"first words\" >&2; echo \"last words\" >&2; exit 42; }" 2>err &&
 	said "local1: last words" && said "local1: first words" &&
 	said "evenstep: local1: frame 1, units 5:10: sh exited with status 42: see its last words above" &&
-	test ! -e file
+	test "$(grep -c fine file)" = 2
 '
 test_expect_success 'much on stderr: the end of it is shown, and that there was more' '
 	test_expect_code 1 evenstep run --local 1 --range 0:1 -- sh -c "seq 200000 >&2; exit 3" 2>err &&
@@ -293,7 +307,7 @@ test_expect_success 'much on stderr: the end of it is shown, and that there was 
 '
 test_expect_success 'a file that reaches the limit of ulimit -f: exit 1, says so, nothing half-written' '
 	test_expect_code 1 sh -c "ulimit -f 60000; exec evenstep run --local 2 --range 0:2 --gather limited -- seq {begin} 3000000" 2>err &&
-	said "evenstep: .*limited: File too large: raise ulimit -f or name another file" && test ! -e limited && test ! -e limited.part
+	said "evenstep: .*limited: File too large: raise ulimit -f or name another file" && test ! -e limited && test "$(ls -A | grep evenstep-)" = ""
 '
 printf '\001\002\n' >nonsense && chmod +x nonsense
 while IFS='|' read -r what command message; do

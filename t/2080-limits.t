@@ -39,7 +39,7 @@ goes_on() {
 		rm quick && cat err && test_cmp want file && nothing_left
 }
 nothing_left() { ls -A "$TMPDIR" >left && cat left && test ! -s left; }
-fresh() { rm -f journal file file.part started go quick; }
+fresh() { rm -f journal file started go quick; }
 
 # --- the job's end -----------------------------------------------------------------
 test_expect_success '--until-end: exit 4, what is left is told, and --resume does that and no more' '

@@ -205,8 +205,8 @@ done <<'END'
 0:1\00002\n|bad:1: has a NUL: give text
 END
 test_expect_success 'the frames before a bad line are done, and gathered' '
-	printf "0:4 a\n0:4 b\nbad\n" >bad && want a 0 4 b 0 4 && rm -f file file.part && test_expect_code 2 job --queue bad --gather file 2>err &&
-	said "evenstep: bad:3: \"bad\" is no range: give BEGIN:END, whole numbers" && said "evenstep: 2 whole frames are kept in file.part" && test_cmp want file.part
+	printf "0:4 a\n0:4 b\nbad\n" >bad && want a 0 4 b 0 4 && rm -f file && test_expect_code 2 job --queue bad --gather file 2>err &&
+	said "evenstep: bad:3: \"bad\" is no range: give BEGIN:END, whole numbers" && said "evenstep: 2 whole frames are kept in file" && test_cmp want file
 '
 test_expect_success 'a label too long, and a line' '
 	{ printf "0:4 "; head -c 256 /dev/zero | tr "\\0" x; echo; } >bad && test_expect_code 2 job --queue bad 2>err &&

@@ -63,7 +63,7 @@ if test "$(id -u)" = 0; then
 	test_set_prereq ROOT
 fi
 mkdir sticky && chmod 1777 sticky
-for what in journal:journal gather:gather.part report:report; do
+for what in journal:journal gather:gather report:report; do
 	option=${what%:*} file=sticky/${what#*:}
 	test_expect_success ROOT "--$option: another user's file in a sticky folder is refused, and left as it is" '
 		echo his >$file && chown 65534 $file && chmod 666 $file && test_expect_code 2 job --$option sticky/$option 2>err >got &&
@@ -83,7 +83,7 @@ test_expect_success ROOT 'where not everybody may make files, and with files of 
 # --- on the disk --------------------------------------------------------------------------
 test_expect_success '--gather: the file is on the disk before it has its name, and then the name' '
 	rm -f file && watched evenstep run --local 2 --range 0:30 --gather file -- seq {begin} {end} &&
-	order "sync $here/file.part" "name file" "sync $here"
+	order "sync $here/.*(deleted|evenstep).*" "name file" "sync $here"
 '
 test_expect_success '--no-sync: neither' '
 	rm -f file && : >log && watched evenstep run --local 2 --range 0:30 --gather file --no-sync -- seq {begin} {end} &&

@@ -34,16 +34,12 @@ static int make_folders(const char *path)
     return 0;
 }
 
-static int open_folder(const char *path, const char *slash)
+/* Where it is to be; folders are made if they are missing. */
+static int find_place(struct file_place *p, const char *path)
 {
-    char folder[PATH_MAX];
+    const char *why;
 
-    if (!slash)
-        return open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (make_folders(path) < 0)
-        return -1;
-    snprintf(folder, sizeof folder, "%.*s", (int)(slash + 1 - path), path);
-    return open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return make_folders(path) < 0 ? -1 : file_place_find(p, path, &why);
 }
 
 /* --- without a name ------------------------------------------------------- */
@@ -84,28 +80,44 @@ static int is_taken(const struct hidden_file *f)
     return 1;
 }
 
-int hidden_file_open(struct hidden_file *f, const char *path, mode_t mode)
+int hidden_file_open_at(struct hidden_file *f,
+                        struct file_place *p,
+                        mode_t mode)
 {
-    const char *slash = strrchr(path, '/');
-    int n;
+    int why;
 
-    *f = (struct hidden_file){0};
-    n = snprintf(f->name, sizeof f->name, "%s", slash ? slash + 1 : path);
-    if (n <= 0 || (size_t)n >= sizeof f->name) {
-        errno = n == 0 ? EISDIR : ENAMETOOLONG;
-        return -1;
-    }
-    f->dir = open_folder(path, slash);
-    if (f->dir < 0)
-        return -1;
-    if (!is_taken(f) && open_hidden(f, mode) >= 0)
+    *f = (struct hidden_file){.dir = p->dir};
+    memcpy(f->name, p->name, sizeof f->name);
+    p->dir = -1;
+    errno = EEXIST;
+    if (!p->is_open && !is_taken(f) && open_hidden(f, mode) >= 0)
         return 0;
     f->fd = 0;
     f->before[0] = '\0';
-    n = errno;
+    why = errno;
     close(f->dir);
-    errno = n;
+    errno = why;
     return -1;
+}
+
+int hidden_file_open(struct hidden_file *f, const char *path, mode_t mode)
+{
+    struct file_place p;
+
+    *f = (struct hidden_file){0};
+    return find_place(&p, path) < 0 ? -1 : hidden_file_open_at(f, &p, mode);
+}
+
+void hidden_file_like_old(struct hidden_file *f)
+{
+    struct stat st;
+
+    if (fstatat(f->dir, f->name, &st, AT_SYMLINK_NOFOLLOW) < 0
+        || !S_ISREG(st.st_mode))
+        return;
+    if (fchown(f->fd, st.st_uid, st.st_gid) < 0)
+        (void)!fchown(f->fd, (uid_t)-1, st.st_gid);
+    (void)!fchmod(f->fd, st.st_mode & 0777);
 }
 
 /* --- with one ------------------------------------------------------------- */
@@ -121,12 +133,6 @@ static int link_before(struct hidden_file *f)
     if (rc < 0)
         f->before[0] = '\0';
     return rc;
-}
-
-/* Some file systems cannot sync a folder. */
-static int sync_folder(const struct hidden_file *f)
-{
-    return fsync(f->dir) < 0 && errno != EINVAL ? -1 : 0;
 }
 
 static int give_name(struct hidden_file *f)
@@ -147,7 +153,7 @@ int hidden_file_show(struct hidden_file *f, int sync)
     int rc = -1, fd = f->fd, why;
 
     if ((!sync || fsync(fd) == 0) && give_name(f) == 0)
-        rc = sync ? sync_folder(f) : 0;
+        rc = sync ? file_place_sync(f->dir) : 0;
     why = errno;
     if (rc < 0)
         hidden_file_drop(f);
@@ -164,11 +170,11 @@ int hidden_file_show(struct hidden_file *f, int sync)
 }
 
 /* .NAME.evenstep-part; -1 with errno if that is too long. */
-static int name_part(char part[HIDDEN_NAME_MAX], const char *name)
+static int name_part(char part[PLACE_NAME_MAX], const char *name)
 {
-    int n = snprintf(part, HIDDEN_NAME_MAX, ".%s%s", name, part_end);
+    int n = snprintf(part, PLACE_NAME_MAX, ".%s%s", name, part_end);
 
-    if (n > 0 && n < (int)HIDDEN_NAME_MAX)
+    if (n > 0 && n < (int)PLACE_NAME_MAX)
         return 0;
     errno = ENAMETOOLONG;
     return -1;
@@ -176,7 +182,7 @@ static int name_part(char part[HIDDEN_NAME_MAX], const char *name)
 
 int hidden_file_keep(struct hidden_file *f)
 {
-    char part[HIDDEN_NAME_MAX];
+    char part[PLACE_NAME_MAX];
 
     if (name_part(part, f->name) < 0 || fsync(f->fd) < 0)
         return -1;
@@ -190,27 +196,26 @@ int hidden_file_keep(struct hidden_file *f)
     } else {
         return -1;
     }
-    return sync_folder(f);
+    return file_place_sync(f->dir);
 }
 
 int hidden_file_recover(const char *path)
 {
-    const char *slash = strrchr(path, '/');
     struct hidden_file f = {0};
+    struct file_place p;
     int rc, why;
 
-    snprintf(f.name, sizeof f.name, "%s", slash ? slash + 1 : path);
-    if (name_part(f.before, f.name) < 0)
-        return 0; /* nothing was kept */
-    f.dir = open_folder(path, slash);
-    if (f.dir < 0)
+    if (find_place(&p, path) < 0)
         return -1;
-    rc = faccessat(f.dir, f.before, F_OK, AT_SYMLINK_NOFOLLOW) < 0 ? 0
-         : is_taken(&f)                                            ? -1
-         : renameat(f.dir, f.before, f.dir, f.name) < 0            ? -1
-                                                                   : 1;
+    f.dir = p.dir;
+    memcpy(f.name, p.name, sizeof f.name);
+    rc = name_part(f.before, f.name) < 0                             ? 0
+         : faccessat(f.dir, f.before, F_OK, AT_SYMLINK_NOFOLLOW) < 0 ? 0
+         : is_taken(&f)                                              ? -1
+         : renameat(f.dir, f.before, f.dir, f.name) < 0              ? -1
+                                                                     : 1;
     why = errno;
-    close(f.dir);
+    file_place_close(&p);
     errno = why;
     return rc;
 }

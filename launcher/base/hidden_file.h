@@ -8,21 +8,28 @@
 #ifndef LAUNCHER_BASE_HIDDEN_FILE_H
 #define LAUNCHER_BASE_HIDDEN_FILE_H
 
-#include <sys/types.h>
+#include "launcher/base/file_place.h"
 
-#define HIDDEN_NAME_MAX 256 /* bytes of a name in a folder, with its NUL */
+#include <sys/types.h>
 
 struct hidden_file {
     int fd;  /* to be written to; 0: there is no file */
-    int dir; /* its folder */
-    char name[HIDDEN_NAME_MAX];
-    char before[HIDDEN_NAME_MAX]; /* its name until it is shown; "": none */
+    int dir; /* its folder: where links lead to */
+    char name[PLACE_NAME_MAX];
+    char before[PLACE_NAME_MAX]; /* its name until it is shown; "": none */
 };
 
 /* Open one that is to be path, in folders that are made if they are missing; a
  * folder, a pipe or a device at that path stays: EEXIST.  mode as of open(2).
  * 0, or -1 with errno and nothing open. */
 int hidden_file_open(struct hidden_file *f, const char *path, mode_t mode);
+/* Likewise at a place that was found, which is closed in any case. */
+int hidden_file_open_at(struct hidden_file *f,
+                        struct file_place *p,
+                        mode_t mode);
+/* Give it the mode, and where we may the owner, of the file whose place it is to
+ * take; if there is none nothing changes. */
+void hidden_file_like_old(struct hidden_file *f);
 /* Put it on the disk under the name .NAME.evenstep-part, so that it outlives us: for
  * hidden_file_recover().  0, or -1 with errno. */
 int hidden_file_keep(struct hidden_file *f);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/base/record_log.h"
+#include "launcher/base/file_place.h"
 #include "launcher/base/notice.h"
 #include "launcher/base/spool.h"
 #include "launcher/base/user_file.h"
@@ -214,15 +215,16 @@ int record_log_open(struct record_log *l,
     struct stat st;
 
     *l = (struct record_log){.path = path};
-    l->fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK,
-                 0666);
-    if (l->fd < 0 || fstat(l->fd, &st) < 0)
+    l->fd = user_file_open(path, O_RDWR | O_NONBLOCK, &why);
+    if (l->fd < 0)
+        return fail_log(l, ES_USAGE,
+                        why == file_place_of_another ? "name a file of your own"
+                                                     : mend_path,
+                        why, err);
+    if (fstat(l->fd, &st) < 0)
         return fail_log(l, ES_USAGE, mend_path, strerror(errno), err);
     if (!S_ISREG(st.st_mode))
         return fail_log(l, ES_USAGE, mend_path, "is no regular file", err);
-    why = user_file_why_not(l->fd, path);
-    if (why)
-        return fail_log(l, ES_USAGE, "name a file of your own", why, err);
     if (lock_log(l, err) < 0)
         return -1;
     if (st.st_size > 0 && !resume)

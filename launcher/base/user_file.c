@@ -1,62 +1,68 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/base/user_file.h"
+#include "launcher/base/file_place.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int open_folder(const char *path, int flags)
+/* Which of our own open files it is, or -1. */
+static int own_number(const struct file_place *p)
 {
-    const char *slash = strrchr(path, '/');
-    char folder[4096];
+    struct stat own;
 
-    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1,
-             slash ? path : ".");
-    return open(folder, flags | O_DIRECTORY | O_CLOEXEC);
+    return p->is_open && stat("/proc/self/fd", &own) == 0
+                   && own.st_dev == p->folder.st_dev
+                   && own.st_ino == p->folder.st_ino
+               ? atoi(p->name)
+               : -1;
 }
 
-const char *user_file_why_not(int fd, const char *path)
+/* What is open already is not emptied, and goes on where it is. */
+static int open_place(const struct file_place *p, int flags)
 {
-    struct stat file, folder;
-    int dir, rc;
+    int own = own_number(p);
 
-    if (fstat(fd, &file) < 0)
-        return strerror(errno);
-    if (file.st_uid == geteuid())
-        return NULL;
-    dir = open_folder(path, O_PATH);
-    rc = dir < 0 ? -1 : fstat(dir, &folder);
-    if (dir >= 0)
-        close(dir);
-    if (rc < 0)
-        return strerror(errno);
-    if (!(folder.st_mode & S_ISVTX) || !(folder.st_mode & S_IWOTH)
-        || file.st_uid == folder.st_uid)
-        return NULL;
-    return "another user has created it, in a folder that all may write to";
+    if (own >= 0)
+        return fcntl(own, F_DUPFD_CLOEXEC, 0);
+    if (p->is_open)
+        return openat(p->dir, p->name, O_WRONLY | O_APPEND | O_CLOEXEC);
+    if ((flags & O_ACCMODE) == O_RDONLY)
+        flags |= O_WRONLY;
+    return openat(p->dir, p->name, O_CREAT | O_NOFOLLOW | O_CLOEXEC | flags,
+                  0666);
 }
 
-/* A pipe or a device is written to as it is. */
-static const char *empty_file(int fd, const char *path)
+/* May it be written to, and is it emptied then? */
+static const char *take(int fd, const struct file_place *p, int empty)
 {
-    const char *why = user_file_why_not(fd, path);
     struct stat st;
 
-    if (why)
-        return why;
-    if (fstat(fd, &st) < 0 || (S_ISREG(st.st_mode) && ftruncate(fd, 0) < 0))
+    if (fd < 0 || fstat(fd, &st) < 0)
         return strerror(errno);
-    return NULL;
+    if (p->is_open)
+        return NULL;
+    if (file_place_is_of_another(&st, &p->folder))
+        return file_place_of_another;
+    return empty && S_ISREG(st.st_mode) && ftruncate(fd, 0) < 0
+               ? strerror(errno)
+               : NULL;
 }
 
-int user_file_create(const char *path, int flags, const char **why)
+static int open_file(const char *path, int flags, int empty, const char **why)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0666);
+    struct file_place p;
+    int fd;
 
-    *why = fd < 0 ? strerror(errno) : empty_file(fd, path);
+    *why = NULL;
+    if (file_place_find(&p, path, why) < 0)
+        return -1;
+    fd = open_place(&p, flags);
+    *why = take(fd, &p, empty);
+    file_place_close(&p);
     if (!*why)
         return fd;
     if (fd >= 0)
@@ -64,15 +70,25 @@ int user_file_create(const char *path, int flags, const char **why)
     return -1;
 }
 
+int user_file_open(const char *path, int flags, const char **why)
+{
+    return open_file(path, flags, 0, why);
+}
+
+int user_file_create(const char *path, int flags, const char **why)
+{
+    return open_file(path, flags, 1, why);
+}
+
 int user_file_sync_name(const char *path)
 {
-    int fd = open_folder(path, O_RDONLY), rc;
+    struct file_place p;
+    const char *why;
+    int rc;
 
-    if (fd < 0)
+    if (file_place_find(&p, path, &why) < 0)
         return -1;
-    rc = fsync(fd);
-    if (rc < 0 && errno == EINVAL)
-        rc = 0; /* this file system cannot sync a folder */
-    close(fd);
+    rc = file_place_sync(p.dir);
+    file_place_close(&p);
     return rc;
 }

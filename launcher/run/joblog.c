@@ -35,12 +35,8 @@ static const char *open_file(struct joblog *j, int goes_on, off_t *size)
     const char *why = NULL;
     struct stat st;
 
-    if (goes_on) {
-        j->fd = open(j->path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-        why = j->fd < 0 ? strerror(errno) : user_file_why_not(j->fd, j->path);
-    } else {
-        j->fd = user_file_create(j->path, O_APPEND, &why);
-    }
+    j->fd = goes_on ? user_file_open(j->path, O_APPEND, &why)
+                    : user_file_create(j->path, O_APPEND, &why);
     if (!why && fstat(j->fd, &st) < 0)
         why = strerror(errno);
     if (why)

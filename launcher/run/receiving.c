@@ -1,53 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/run/receiving.h"
-#include "launcher/base/user_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-static int open_file(struct receiving *r,
-                     const char *name,
-                     int flags,
-                     struct es_error *err)
-{
-    const char *why;
-
-    r->fd = user_file_create(name, flags, &why);
-    if (r->fd >= 0)
-        return 0;
-    return es_fail(err, ES_USAGE, "name a file that you may write",
-                   "--gather: %s: %s", name, why);
-}
 
 int receiving_open(struct receiving *r,
                    const char *path,
                    int sync,
                    struct es_error *err)
 {
-    struct stat st;
-
     memset(r, 0, sizeof *r);
     r->fd = STDOUT_FILENO;
-    r->path = path;
-    if (!path)
-        return 0;
-    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-        return open_file(r, path, 0, err);
-    if (asprintf(&r->part, "%s.part", path) < 0) {
-        r->part = NULL;
-        return es_no_memory(err);
-    }
+    r->path = path && strcmp(path, "-") != 0 ? path : NULL;
     r->sync = sync;
-    if (open_file(r, r->part, O_NOFOLLOW, err) == 0)
+    if (!r->path)
         return 0;
-    free(r->part);
-    r->part = NULL;
-    return -1;
+    if (out_file_open(&r->file, "--gather", path, OUT_LOCKED, err) < 0)
+        return -1;
+    r->fd = r->file.fd;
+    return 0;
 }
 
 static int by_begin(const void *a, const void *b)
@@ -119,29 +92,12 @@ int receiving_frame(struct receiving *r,
     return 0;
 }
 
-/* Give the gathered file its name; what is told as done is on the disk. */
-static int give_name(const struct receiving *r)
-{
-    if (rename(r->part, r->path) < 0)
-        return -1;
-    return r->sync ? user_file_sync_name(r->path) : 0;
-}
-
 int receiving_close(struct receiving *r, int success, struct es_error *err)
 {
-    int sync = r->part && success && r->sync, bad, rc = 0;
-
     free(r->part_of);
     r->part_of = NULL;
-    if (!r->path)
-        return 0;
-    bad = sync && fsync(r->fd) < 0;
-    if (close(r->fd) < 0 || bad || (r->part && success && give_name(r) < 0))
-        rc = es_fail(err, ES_WORK, es_mend_file(errno), "%s: %s", r->path,
-                     strerror(errno));
-    if (r->part && !success && r->frames == 0)
-        (void)unlink(r->part); /* nothing of worth in it */
-    free(r->part);
-    r->part = NULL;
-    return rc;
+    if (success || r->frames > 0)
+        return r->path ? out_file_commit(&r->file, r->sync, err) : 0;
+    out_file_abandon(&r->file); /* nothing of worth in it */
+    return 0;
 }

@@ -3,14 +3,14 @@
  * receiving.h - writes each finished frame's output in the order of its units,
  * frame after frame, to the gathered file or to stdout.
  *
- * The gathered file is written beside (FILE.part) and renamed when the run has
- * succeeded; a run that fails leaves FILE as it was, and the frames that were
- * finished in FILE.part.  A FILE that is there and no regular one (a pipe, a
- * device) is written to as it is.
+ * The gathered file is an out_file: it takes the place of the one of before when
+ * the run is over.  A run that fails before a frame is finished leaves that one as
+ * it was; one that fails later leaves the frames that were finished.
  */
 #ifndef LAUNCHER_RUN_RECEIVING_H
 #define LAUNCHER_RUN_RECEIVING_H
 
+#include "launcher/base/out_file.h"
 #include "launcher/run/distribution.h"
 #include "launcher/run/journal.h"
 
@@ -23,7 +23,7 @@ struct part { /* of a frame's output: one of the two */
 struct receiving {
     int fd;
     const char *path;              /* NULL: stdout */
-    char *part;                    /* its name while it is written */
+    struct out_file file;          /* else */
     int elsewhere;                 /* pieces have files of their own */
     int sync;                      /* it is on the disk before we say so */
     const struct journal *journal; /* of a run before; NULL: none */
@@ -32,7 +32,7 @@ struct receiving {
     uint64_t frames; /* written */
 };
 
-/* path must outlive r; NULL is stdout.  With sync the file is on the disk when
+/* path must outlive r; NULL and "-" are stdout.  With sync the file is on the disk when
  * receiving_close() has returned. */
 int receiving_open(struct receiving *r,
                    const char *path,
@@ -43,7 +43,8 @@ int receiving_open(struct receiving *r,
 int receiving_frame(struct receiving *r,
                     struct distribution *d,
                     struct es_error *err);
-/* Close; if the run has succeeded, give the gathered file its name. */
+/* Close, and give the gathered file its name, unless the run has failed with
+ * nothing done. */
 int receiving_close(struct receiving *r, int success, struct es_error *err);
 
 #endif

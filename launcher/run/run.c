@@ -200,7 +200,7 @@ static int write_report(struct run *r, int rc)
 static void tell_kept(const struct run *r)
 {
     if (r->o->gather && r->receiving.frames > 0)
-        notice("%ju whole frames are kept in %s.part",
+        notice("%ju whole frames are kept in %s",
                (uintmax_t)r->receiving.frames, r->o->gather);
     if (r->work.journal && r->err->kind == ES_WORK)
         notice("what is done is kept in %s: --resume goes on with it",

@@ -158,9 +158,17 @@ int ftruncate(int fd, off_t len)
     return real(fd, len);
 }
 
+int renameat(int from_at, const char *from, int to_at, const char *to)
+{
+    int (*real)(int, const char *, int, const char *);
+
+    note("name", to);
+    *(void **)&real = dlsym(RTLD_NEXT, "renameat");
+    return real(from_at, from, to_at, to);
+}
+
 int rename(const char *from, const char *to)
 {
-    note("name", to);
     return renameat(AT_FDCWD, from, AT_FDCWD, to);
 }
 

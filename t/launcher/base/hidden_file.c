@@ -145,6 +145,34 @@ static void test_kept(void)
        "and no file else");
 }
 
+/* It is beside what a link leads to. */
+static void test_linked(void)
+{
+    char path[700];
+    struct hidden_file f;
+    struct stat st;
+
+    tree_put("far/file", "old");
+    snprintf(path, sizeof path, "%s", tree_path("link"));
+    if (symlink("far/file", path) < 0 || chmod(tree_path("far/file"), 0640) < 0)
+        bail("no link");
+    ok(hidden_file_open(&f, path, 0666) == 0 && write_all(f.fd, "new", 3) == 0,
+       "one is opened by a link");
+    hidden_file_like_old(&f);
+    ok(hidden_file_show(&f, 1) == 0 && lstat(path, &st) == 0
+           && S_ISLNK(st.st_mode),
+       "which stays one");
+    is_str(content(tree_path("far/file")), "new", "and the file is behind it");
+    ok(stat(path, &st) == 0 && (st.st_mode & 07777) == 0640,
+       "with the mode of before");
+    ok(hidden_file_open(&f, path, 0666) == 0 && hidden_file_keep(&f) == 0,
+       "what is kept");
+    close(f.fd);
+    close(f.dir);
+    is_int(hidden_file_recover(path), 1, "is found by it, too");
+    is_str(content(tree_path("far/file")), "", "behind it");
+}
+
 int main(void)
 {
     tree_make();
@@ -153,6 +181,7 @@ int main(void)
     test_refused();
     test_taken();
     test_kept();
+    test_linked();
     tree_remove();
     return done();
 }

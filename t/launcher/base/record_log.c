@@ -406,7 +406,9 @@ static void test_open(void)
     snprintf(other, sizeof other, "%s", tree_path("link"));
     if (symlink(log_path, other) < 0)
         bail("no link");
-    is_int(opens(other, 0), -1, "and a link");
+    is_int(opens(other, 0), 0, "a link is what it leads to");
+    set_content("x", 1);
+    is_int(opens(other, 0), -1, "and refused as that");
 }
 
 int main(void)

@@ -41,43 +41,86 @@ static void test_create(void)
        "where there is no folder it says so");
 }
 
-/* A file of another user in a folder of this mode and owner. */
-static const char *why_not(mode_t mode, uid_t folder, uid_t file)
+/* Opened by a link, "link", or by its name. */
+static const char *why_not(const char *name,
+                           mode_t mode,
+                           uid_t folder,
+                           uid_t of)
 {
     char path[600];
-    const char *why;
+    const char *why = NULL;
     int fd;
 
     tree_put("shared/file", "theirs");
-    snprintf(path, sizeof path, "%s", tree_path("shared/file"));
+    (void)unlink(tree_path("shared/link"));
+    if (symlink("file", tree_path("shared/link")) < 0)
+        bail("no link");
+    snprintf(path, sizeof path, "%s", tree_path(name));
     if (chown(tree_path("shared"), folder, (gid_t)-1) < 0
         || chmod(tree_path("shared"), mode) < 0
-        || chown(path, file, (gid_t)-1) < 0)
+        || lchown(path, of, (gid_t)-1) < 0)
         bail("%s: %s", path, strerror(errno));
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    why = user_file_why_not(fd, path);
-    close(fd);
+    fd = user_file_open(path, 0, &why);
+    if (fd >= 0)
+        close(fd);
+    if (lchown(path, 0, (gid_t)-1) < 0 || size_of(path) != 6)
+        bail("%s is not as it was", path);
     return why;
 }
 
 static void test_of_others(void)
 {
-    const char *why;
+    const char *why, *name[] = {"shared/file", "shared/link"};
 
     if (geteuid() != 0) {
         skip("files of another user", "needs root");
         return;
     }
-    ok(why_not(01777, 0, OTHER) != NULL,
-       "where everybody may make files another user's is refused");
+    for (int i = 0; i < 2; i++) {
+        ok(why_not(name[i], 01777, 0, OTHER) != NULL,
+           "where everybody may make files another user's %s is refused",
+           name[i]);
+        ok(!why_not(name[i], 01777, 0, 0), "one's own is not");
+        ok(!why_not(name[i], 01777, OTHER, OTHER),
+           "nor is the folder's owner's");
+        ok(!why_not(name[i], 0755, 0, OTHER),
+           "nor one in a folder that is not everybody's");
+        ok(!why_not(name[i], 0777, 0, OTHER),
+           "nor where everybody may replace the %s itself", name[i]);
+    }
+    why = NULL;
+    if (chmod(tree_path("shared"), 01777) < 0
+        || chown(tree_path("shared"), 0, (gid_t)-1) < 0
+        || chown(tree_path("shared/file"), OTHER, (gid_t)-1) < 0)
+        bail("%s", strerror(errno));
     ok(user_file_create(tree_path("shared/file"), 0, &why) == -1 && why
            && size_of(tree_path("shared/file")) == 6,
-       "and it stays as it is");
-    ok(!why_not(01777, 0, 0), "one's own is not");
-    ok(!why_not(01777, OTHER, OTHER), "nor is the folder's owner's");
-    ok(!why_not(0755, 0, OTHER), "nor one in a folder that is not everybody's");
-    ok(!why_not(0777, 0, OTHER),
-       "nor where everybody may replace the file itself");
+       "what is refused stays as it is");
+}
+
+/* Of /dev/stdout a link in /proc comes last. */
+static void test_open_ones(void)
+{
+    const char *why = NULL;
+    int fd, to, own;
+    char name[40];
+
+    tree_put("open", "before\n");
+    fd = open(tree_path("open"), O_RDWR | O_APPEND | O_CLOEXEC);
+    to = open(tree_path("open"), O_RDWR | O_CLOEXEC);
+    if (fd < 0 || to < 0)
+        bail("no file");
+    snprintf(name, sizeof name, "/dev/fd/%d", fd);
+    own = user_file_create(name, 0, &why);
+    ok(own >= 0 && !why && write(own, "x", 1) == 1
+           && lseek(fd, 0, SEEK_CUR) == 8 && size_of(tree_path("open")) == 8,
+       "what is open already is neither emptied nor opened anew");
+    close(own);
+    snprintf(name, sizeof name, "/proc/%d/fd/%d", (int)getppid(), 999);
+    ok(user_file_open(name, 0, &why) == -1 && why,
+       "one that is not is missing");
+    close(fd);
+    close(to);
 }
 
 static void test_sync(void)
@@ -102,6 +145,7 @@ int main(void)
     tree_make();
     test_create();
     test_of_others();
+    test_open_ones();
     test_sync();
     tree_remove();
     return done();
