@@ -173,7 +173,8 @@ $(B)/spank_plugin/%.o: own = $(plugin_cflags) -fPIC -fvisibility=default \
 $(B)/places: FORCE
 	@mkdir -p $(B); echo '$(VERSION) $(bindir) $(libdir) $(preloaddir) $(includedir) $(sysconfdir)' >$@.new; \
 	cmp -s $@.new $@ && rm $@.new || mv $@.new $@
-$(call obj,launcher/main.c launcher/base/report_head.c launcher/config/config_file.c \
+$(call obj,launcher/main.c launcher/base/named_files.c launcher/base/report_head.c \
+           launcher/config/config_file.c \
            launcher/config/grammar.c launcher/probe/probe_cache.c launcher/session/arrival.c \
            launcher/session/lingering.c launcher/wire/protocol_nodes.c \
            spank_plugin/plugin_options.c spank_plugin/plugin_meter.c): $(B)/places

@@ -80,6 +80,58 @@ test_expect_success ROOT 'where not everybody may make files, and with files of 
 	test -s plain/report && test_cmp want sticky/mine
 '
 
+# --- files that a command line names twice ------------------------------------------------
+mkdir named named/far && (cd named && seq 20 >tasks && cp tasks data-3 && ln tasks hard && ln -s tasks soft && ln -s ../tasks far/up && ln -s . here &&
+	echo 0:4 >queue && cp /bin/echo prog && echo "print(1)" >script.py && echo "echo x >made" >task && echo "[policy]" >conf &&
+	echo "work \"w\" { command = {\"./prog\", \"{begin}\"} }" >works &&
+	echo "{\"tasks\":[{\"id\":1,\"time\":1,\"command\":\"cat in >out\",\"inputs\":[\"in\"],\"outputs\":[\"out\"]}],\"edges\":[]}" >graph.json && echo i >in && ln -s in in-link)
+r='evenstep run --local 2 --metrics equal'
+while IFS='|' read -r command message; do
+	test_expect_success "$command: refused before anything is opened" '
+		rm -rf there && cp -a named there && eval "set -- $command" && (cd there && test_expect_code 2 "$@" >got 2>err && cat err) && test ! -s there/got &&
+		cp there/err err && said "evenstep: $message" && rm there/got there/err && diff -r --no-dereference named there
+	'
+done <<'END'
+$r --lines tasks --joblog tasks -- cat|--joblog tasks: is the file of --lines: name another
+$r --lines tasks --joblog tasks --journal j --resume -- cat|--joblog tasks: is the file of --lines: name another
+$r --lines tasks --report hard -- cat|--report hard: is the file of --lines: name another
+$r --lines far/up --gather soft -- cat|--gather soft: is the file of --lines: name another
+$r --lines tasks --journal here/tasks -- cat|--journal here/tasks: is the file of --lines: name another
+$r --queue queue --joblog "$PWD/there/queue" -- echo|--joblog .*/queue: is the file of --queue: name another
+$r --queue queue --works works --report works|--report works: is the file of --works: name another
+$r --queue queue --works works --report prog|--report prog: is the program: name another
+$r --range 0:4 --metrics data-3 --report data-3 -- echo|--report data-3: is the file of --metrics: name another
+$r --range 0:4 --journal new --report here/./new -- echo|--report here/./new: is the file of --journal: name another
+$r --range 0:4 --gather new --joblog new -- echo|--joblog new: is the file of --gather: name another
+$r --range 0:4 --gather prog -- ./prog {begin}|--gather prog: is the program: name another
+$r --range 0:4 --report script.py -- python3 script.py {begin}|--report script.py: is what the program reads: name another
+$r --range 0:4 --bcast tasks:/tmp/none-{node} --report soft -- echo|--report soft: is the file of --bcast: name another
+$r --range 0:4 --stdout new-{begin} --joblog new-2 -- echo|--stdout new-\{begin\}: a piece may have the file of --joblog, new-2: name it unlike that
+$r --lines data-3 --stdout here/data-{begin} -- cat|--stdout here/data-\{begin\}: a piece may have the file of --lines, data-3: name it unlike that
+$r --lines data-3 --return data-{begin} -- cat|--return data-\{begin\}: a piece may have the file of --lines, data-3: name it unlike that
+$r --range 0:4 --stdout o-{begin} --return o-{end} -- echo|--stdout and --return: o-\{begin\} may be one file: name them unlike each other
+$r --range 0:4 --bcast tasks:/tmp/d-{node} --bcast queue:/tmp/./d-{node} -- echo|--bcast: tasks and queue have one DST: give each a DST of its own
+env EVENSTEP_CONF=conf $r --range 0:4 --report conf -- echo|--report conf: is the configuration: name another
+evenstep bcast --local 1 --report soft tasks /tmp/none|--report soft: is SRC: name another
+evenstep bcast -r --local 1 --files-from tasks --report tasks far /tmp/none|--report tasks: is the file of --files-from: name another
+evenstep graph run --local 1 --report graph.json graph.json|--report graph.json: is the graph: name another
+evenstep graph run --local 1 --report in-link graph.json|--report in-link: is an input of the graph: name another
+evenstep graph run --local 1 --journal out graph.json|--journal out: is what a task makes: name another
+evenstep graph run --local 1 --journal new --report new graph.json|--report new: is the file of --journal: name another
+evenstep graph plan --svg here/graph.json graph.json|--svg here/graph.json: is the graph: name another
+evenstep graph import --to graph.json graph.json|--to graph.json: is the graph: name another
+evenstep report --html tasks tasks|--html tasks: is the report: name another
+evenstep report --svg new --html new tasks|--html new: is the file of --svg: name another
+evenstep top --once --metrics-file ""|--metrics-file: the name is empty: name a file
+evenstep probe --local 1 --report ""|--report: the name is empty: name a file
+$r --range 0:4 --gather "" -- touch ran|--gather: the name is empty: name a file
+$r --lines "" -- cat|--lines: the name is empty: name a file
+$r --queue "" -- echo|--queue: the name is empty: name a file
+END
+test_expect_success 'devices and pipes may be named twice, and - is no file of that name' '
+	job --report /dev/null --joblog /dev/null --gather /dev/null >got 2>err && test ! -s got && seq 4 >./- && job --report ./- --gather - >got 2>err && test_cmp want got && rm ./-
+'
+
 # --- on the disk --------------------------------------------------------------------------
 test_expect_success '--gather: the file is on the disk before it has its name, and then the name' '
 	rm -f file && watched evenstep run --local 2 --range 0:30 --gather file -- seq {begin} {end} &&

@@ -25,6 +25,8 @@ enum option_type {
     OPTION_TAKE     /* any: take() does it */
 };
 
+enum option_file { OPTION_NO_FILE, OPTION_READS, OPTION_WRITES };
+
 struct option_range {
     uint64_t begin, end; /* both 0: not given; else begin < end < 2^63 */
 };
@@ -41,6 +43,7 @@ struct option {
     const char *alias;    /* a second name */
     const char *bare;     /* taken where no =VALUE is given; no word that
                              follows is one */
+    int file;             /* enum option_file; only of OPTION_TEXT */
     int required;         /* "--NAME is missing" */
     const char *excludes; /* others, with blanks between, not with this one */
     const char *needs;    /* others, without any of which this makes no sense */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/base/options.h"
 
+#include "launcher/base/named_files.h"
 #include "launcher/base/suggestion.h"
 
 #include <stdarg.h>
@@ -336,13 +337,16 @@ int options_parse(const struct subcommand *c,
 {
     struct parsing p = {
         .command = c, .into = into, .argv = argv, .argc = argc, .err = err};
+    struct named_files files;
     int rc = take_defaults(&p);
 
     if (rc == 0)
         rc = take_words(&p);
     if (rc == 0)
         rc = check_operands(&p);
-    return rc == 0 ? check_options(&p) : rc;
+    if (rc == 0)
+        rc = check_options(&p);
+    return rc == 0 ? named_files_of_options(&files, c->option, into, err) : rc;
 }
 
 const struct subcommand *subcommand_find(const struct subcommand *const list[],

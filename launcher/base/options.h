@@ -40,7 +40,8 @@ struct subcommand {
 /*
  * Fill *into from argv, argv[0] being the command's name.  What is not given
  * stays as it is, but for options with a def.  Afterwards argv[1] and those
- * that follow are the operands, up to a NULL.
+ * that follow are the operands, up to a NULL.  Files that options name are
+ * compared as named_files.h says.
  * Returns 0; 1 if --help was asked for and has been printed; -1 with err.
  */
 int options_parse(const struct subcommand *c,

@@ -443,7 +443,7 @@ static int attend_main(int argc, char **argv, struct es_error *err)
     step_bringing_init(&a.bringing, &a.front, &a.config, &o, &a.files);
     if (rc > 0)
         return rc;
-    if (rc < 0 || start(&a) < 0)
+    if (rc < 0 || attend_options_check(&o, err) < 0 || start(&a) < 0)
         give_up(&a);
     else
         (void)front_run(&a.front);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/command/attend_options.h"
+#include "launcher/base/named_files.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +54,26 @@ void attend_options_clear(struct attend_options *o)
     free(o->input);
     o->input = NULL;
     o->inputs = 0;
+}
+
+int attend_options_check(const struct attend_options *o, struct es_error *err)
+{
+    struct named_files f = {.n = 0};
+    const char *program =
+        o->command && strchr(o->command, '/') ? o->command : NULL;
+
+    if (!o->report || !*o->report || strcmp(o->report, REPORT_OFF) == 0)
+        return 0;
+    if (named_files_written(&f, "evenstep-report", o->report, err) < 0
+        || named_files_read(&f, NULL, "the program", program, err) < 0
+        || named_files_read(&f, NULL, "the configuration", o->config, err) < 0)
+        return -1;
+    for (size_t i = 0; i < o->inputs; i++)
+        if (named_files_read(&f, "evenstep-bcast", NULL, o->input[i].source,
+                             err)
+            < 0)
+            return -1;
+    return 0;
 }
 
 #define AT(member) OPTION_AT(struct attend_options, member)

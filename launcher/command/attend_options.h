@@ -32,6 +32,8 @@ struct attend_options {
 
 /* For struct attend_options; the caller clears it. */
 extern const struct option attend_option_table[];
+/* The report is none of the step's files.  0, or -1 with ES_USAGE. */
+int attend_options_check(const struct attend_options *o, struct es_error *err);
 void attend_options_clear(struct attend_options *o);
 
 #endif

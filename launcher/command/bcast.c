@@ -5,6 +5,7 @@
  */
 #include "launcher/base/json_member.h"
 #include "launcher/base/loader_list.h"
+#include "launcher/base/named_files.h"
 #include "launcher/base/notice.h"
 #include "launcher/base/options.h"
 #include "launcher/base/text_file.h"
@@ -110,7 +111,7 @@ static const struct option options[] = {
     {OPTION_TAKE, "exclude", "PATTERN", .take = exclude_take, .needs =
      "recursive", .help =
      "leave out what is called so, as in \"*.o\" or \"docs/*.pdf\"; repeatable"},
-    {OPTION_TEXT, "files-from", "FILE", AT(files_from), .needs = "recursive",
+    {OPTION_TEXT, "files-from", "FILE", AT(files_from), .file = OPTION_READS, .needs = "recursive",
      .help = "bring only what this list names, a path from SRC on in each "
              "line; - is the standard input"},
     {OPTION_FLAG, "null", NULL, AT(null), .letter = '0', .needs = "files-from",
@@ -154,7 +155,7 @@ static const struct option options[] = {
      "network"},
     {OPTION_FLAG, "json", NULL, AT(json), .help =
      "print what was done as one JSON object"},
-    {OPTION_TEXT, "report", "FILE", AT(report), .help =
+    {OPTION_TEXT, "report", "FILE", AT(report), .file = OPTION_WRITES, .help =
      "write it into FILE, too, for evenstep report"},
     {OPTION_LOCAL, AT(local), .excludes = "srun"},
     {OPTION_SRUN, AT(srun)},
@@ -258,6 +259,16 @@ static int parse_destination(struct options *o,
                                  err);
 }
 
+static int check_files(const struct options *o, struct es_error *err)
+{
+    struct named_files f;
+    int rc = named_files_of_options(&f, options, o, err);
+
+    for (size_t i = 0; rc == 0 && i < o->sources.n; i++)
+        rc = named_files_read(&f, NULL, "SRC", o->sources.source[i], err);
+    return rc;
+}
+
 static int parse(struct options *o, char **words, struct es_error *err)
 {
     o->setup.flags =
@@ -273,7 +284,9 @@ static int parse(struct options *o, char **words, struct es_error *err)
     if (o->local.n > 1 && !strstr(o->destination, "{node}"))
         return es_fail(err, ES_USAGE, "give DST with {node} in it",
                        "with --local all nodes would write the same file");
-    return check_sources(o, err) < 0 ? -1 : read_list(o, err);
+    return check_sources(o, err) < 0 || check_files(o, err) < 0
+               ? -1
+               : read_list(o, err);
 }
 
 /* --- results

@@ -79,7 +79,7 @@ static const struct option options[] = {
     {OPTION_GROUP, .name = "results:"},
     {OPTION_FLAG, "json", NULL, AT(json), .help =
      "print one JSON object; it is a metrics FILE, too"},
-    {OPTION_TEXT, "report", "FILE", AT(report), .help =
+    {OPTION_TEXT, "report", "FILE", AT(report), .file = OPTION_WRITES, .help =
      "write it into FILE, too, for evenstep report"},
     {OPTION_FLAG, "check", NULL, AT(check), .help =
      "exit 1 if a node is an outlier: far from the median of its kind.  Each "

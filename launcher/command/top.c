@@ -23,9 +23,9 @@ struct options {
 /* clang-format off */
 static const struct option options[] = {
     {OPTION_FLAG, "once", NULL, AT(once), .help = "print them once, and end"},
-    {OPTION_TEXT, "metrics-file", "FILE", AT(metrics), .help =
+    {OPTION_TEXT, "metrics-file", "FILE", AT(metrics), .file = OPTION_WRITES, .help =
      "write them for Prometheus, too"},
-    {OPTION_TEXT, "prometheus", "PORT|FILE", AT(export), .excludes = "once",
+    {OPTION_TEXT, "prometheus", "PORT|FILE", AT(export), .file = OPTION_WRITES, .excludes = "once",
      .help = "show nothing, but serve http://127.0.0.1:PORT/metrics, or keep FILE "
      "up to date for node_exporter's textfile collector, until a signal comes"},
     {.type = OPTION_END},

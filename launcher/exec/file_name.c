@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/exec/file_name.h"
+#include "launcher/base/file_place.h"
 #include "launcher/exec/template.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -62,6 +64,54 @@ int file_name_clash(const char *a, const char *b)
         b += in_b > 0 ? in_b : 1;
     }
     return 1;
+}
+
+/* The length of any field, in *all whether it may be any text. */
+static size_t any_field(const char *text, int *all)
+{
+    const char *field;
+
+    for (size_t i = 0; (field = template_field(i)) != NULL; i++)
+        if (strncmp(text, field, strlen(field)) == 0) {
+            *all =
+                strcmp(field, "{label}") == 0 || strcmp(field, "{node}") == 0;
+            return strlen(field);
+        }
+    return 0;
+}
+
+/* Is the name so?  A field has one byte at least. */
+static int fits(const char *text, const char *name)
+{
+    int all = 0;
+    size_t field;
+
+    while ((field = any_field(text, &all)) == 0 && *text && *text == *name) {
+        text++;
+        name++;
+    }
+    if (field == 0)
+        return *text == *name;
+    for (; *name && (all ? *name != '/' : isdigit((unsigned char)*name));
+         name++)
+        if (fits(text + field, name + 1))
+            return 1;
+    return 0;
+}
+
+int file_name_may_be(const char *text, const char *path)
+{
+    struct file_place of, at;
+    const char *why;
+
+    if (file_place_find(&at, path, &why) < 0)
+        return 0;
+    file_place_close(&at);
+    if (file_place_find(&of, text, &why) < 0)
+        return fits(text, path); /* fields are in its folders */
+    file_place_close(&of);
+    return of.folder.st_dev == at.folder.st_dev
+           && of.folder.st_ino == at.folder.st_ino && fits(of.name, at.name);
 }
 
 int file_name_check(const char *text,

@@ -27,6 +27,8 @@ int file_name_check(const char *text,
 /* Do two templates give one name to two pieces, as they differ in {begin} and {end}
  * only, or not at all? */
 int file_name_clash(const char *a, const char *b);
+/* May the file be one of those that have such names? */
+int file_name_may_be(const char *text, const char *path);
 /* The name for a piece.  Fails with ES_USAGE if it is too long, or a field that
  * was filled in leads elsewhere than the template does. */
 int file_name_fill(char name[FILE_NAME_MAX],

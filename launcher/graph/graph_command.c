@@ -2,6 +2,7 @@
 /*
  * evenstep graph: when and where the tasks of a graph run, and what it costs.
  */
+#include "launcher/base/named_files.h"
 #include "launcher/base/notice.h"
 #include "launcher/base/number.h"
 #include "launcher/base/options.h"
@@ -206,12 +207,25 @@ static int read_and_act(struct graph_options *o, struct es_error *err)
     return rc;
 }
 
+static int check_files(const struct graph_options *o,
+                       const char *graph,
+                       struct es_error *err)
+{
+    struct named_files files;
+
+    return named_files_of_options(&files, graph_options_table, o, err) < 0
+               ? -1
+               : named_files_read(&files, NULL, "the graph", graph, err);
+}
+
 static int graph_main(int argc, char **argv, struct es_error *err)
 {
     struct graph_options o = {.power.busy = -1, .deadline_s = -1};
     struct config c;
     int rc = options_parse(&command_graph, &o, argc, argv, err);
 
+    if (rc == 0)
+        rc = check_files(&o, argv[2], err);
     if (rc == 0 && config_load(&c, NULL, err) < 0)
         rc = -1;
     if (rc == 0)

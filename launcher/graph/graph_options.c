@@ -97,7 +97,7 @@ const struct option graph_options_table[] = {
      "a second between processors, for WfCommons' files, or as 1gbit"},
     {OPTION_NUMBER, "ccr", "X", AT(reading.ccr), .high = 1e6, .help =
      "mean communication over mean time, for formats without it (0)"},
-    {OPTION_TEXT, "times", "FILE", AT(times), .help =
+    {OPTION_TEXT, "times", "FILE", AT(times), .file = OPTION_READS, .help =
      "how long tasks took: Nextflow's trace, Makeflow's log, a Snakemake "
      "benchmark or a folder of them"},
     {OPTION_SECONDS, "guess", "SECONDS", AT(reading.guess), .low = 1e-9,
@@ -108,10 +108,10 @@ const struct option graph_options_table[] = {
     {OPTION_GROUP, .name = "plan:"},
     {OPTION_FLAG, "all", NULL, AT(all), .only = "plan", .excludes = "svg",
      .help = "compare all algorithms, and bounds"},
-    {OPTION_TEXT, "svg", "FILE", AT(svg), .only = "plan", .help =
+    {OPTION_TEXT, "svg", "FILE", AT(svg), .file = OPTION_WRITES, .only = "plan", .help =
      "draw it, too"},
     {OPTION_GROUP, .name = "import:"},
-    {OPTION_TEXT, "to", "FILE", AT(to), .only = "import", .help =
+    {OPTION_TEXT, "to", "FILE", AT(to), .file = OPTION_WRITES, .only = "import", .help =
      "write the graph, as evenstep's own JSON"},
     {OPTION_GROUP, .name = "run:"},
     {OPTION_WORD, "metrics", "probe|cached|equal", AT(run.metrics),
@@ -121,11 +121,11 @@ const struct option graph_options_table[] = {
     {OPTION_COUNT, "retries", "N", AT(run.retries), .high = RETRIES_MAX,
      .def = "2", .only = "run", .help =
      "of a task that fails: first on its node, then elsewhere"},
-    {OPTION_TEXT, "journal", "FILE", AT(run.journal), .only = "run", .help =
+    {OPTION_TEXT, "journal", "FILE", AT(run.journal), .file = OPTION_WRITES, .only = "run", .help =
      "keep what is done in FILE"},
     {OPTION_FLAG, "resume", NULL, AT(run.resume), .only = "run",
      .needs = "journal", .help = "go on where the run of --journal ended"},
-    {OPTION_TEXT, "report", "FILE", AT(run.report), .only = "run", .help =
+    {OPTION_TEXT, "report", "FILE", AT(run.report), .file = OPTION_WRITES, .only = "run", .help =
      "write how it went into FILE, too, for evenstep report"},
     {OPTION_FLAG, "release", NULL, AT(run.release), .only = "run",
      .excludes = "local", .help =

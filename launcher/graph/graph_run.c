@@ -8,6 +8,7 @@
  */
 #include "launcher/graph/graph_run.h"
 #include "launcher/base/file_limit.h"
+#include "launcher/base/named_files.h"
 #include "launcher/base/notice.h"
 #include "launcher/exec/work_folder.h"
 #include "launcher/graph/graph_feedback.h"
@@ -221,6 +222,27 @@ static int look_at_inputs(struct graph_running *r)
     return 0;
 }
 
+/* What this run writes is none of the tasks' files. */
+static int check_files(const struct graph_running *r)
+{
+    const char *option[] = {"journal", "report"};
+    const char *path[] = {r->o->journal, r->o->report};
+    struct named_files f = {.n = 0};
+
+    for (size_t i = 0; i < 2; i++)
+        if (path[i] && named_files_written(&f, option[i], path[i], r->err) < 0)
+            return -1;
+    for (uint32_t i = 0; i < r->work.files; i++)
+        if (named_files_read(&f, NULL,
+                             r->work.file[i].maker == GRAPH_NOBODY
+                                 ? "an input of the graph"
+                                 : "what a task makes",
+                             r->work.file[i].name, r->err)
+            < 0)
+            return -1;
+    return 0;
+}
+
 static void journal_done(void *arg,
                          uint32_t task,
                          double seconds,
@@ -264,7 +286,7 @@ static int read_work(struct graph_running *r)
         return es_no_memory(r->err);
     snprintf(r->run, sizeof r->run, "%08x%08x", randombytes_random(),
              randombytes_random());
-    if (look_at_inputs(r) < 0
+    if (look_at_inputs(r) < 0 || check_files(r) < 0
         || graph_journal_open(&r->journal, r->o->journal, r->o->resume,
                               &r->work, r->input, r->run, &events, r->err)
                < 0)

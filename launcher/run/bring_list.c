@@ -75,6 +75,49 @@ static int add_program(struct bring_list *l,
     return check(f, o, err);
 }
 
+/* The next name of a path, without . and slashes. */
+static size_t next_name(const char **path)
+{
+    for (;;) {
+        size_t len;
+
+        *path += strspn(*path, "/");
+        len = strcspn(*path, "/");
+        if (len != 1 || **path != '.')
+            return len;
+        *path += len;
+    }
+}
+
+static int is_same_path(const char *a, const char *b)
+{
+    for (;;) {
+        size_t n = next_name(&a), m = next_name(&b);
+
+        if (n != m || strncmp(a, b, n) != 0)
+            return 0;
+        if (n == 0)
+            return 1;
+        a += n;
+        b += n;
+    }
+}
+
+/* One would be there and not the other. */
+static int check_places(const struct bring_list *l, struct es_error *err)
+{
+    for (size_t i = 0; i < l->n; i++)
+        for (size_t k = 0; k < i; k++) {
+            const struct bring_file *a = &l->file[k], *b = &l->file[i];
+
+            if (is_same_path(a->destination, b->destination))
+                return es_fail(err, ES_USAGE, "give each a DST of its own",
+                               "--%s: %.200s and %.200s have one DST",
+                               b->option, a->source, b->source);
+        }
+    return 0;
+}
+
 static int find_libs(struct bring_list *l,
                      const struct run_options *o,
                      const struct config_bcast *config,
@@ -114,7 +157,8 @@ int bring_list_open(struct bring_list *l,
     memset(l, 0, sizeof *l);
     if (o->cache && broadcast_cache(l->cache, o->cache, config, err) < 0)
         return -1;
-    if (add_files(l, o, err) < 0 || add_program(l, o, err) < 0)
+    if (add_files(l, o, err) < 0 || add_program(l, o, err) < 0
+        || check_places(l, err) < 0)
         return -1;
     return find_libs(l, o, config, err);
 }

@@ -19,6 +19,7 @@
 #include "launcher/run/run_costs.h"
 #include "launcher/run/run_early.h"
 #include "launcher/run/run_failures.h"
+#include "launcher/run/run_files.h"
 #include "launcher/run/run_frames.h"
 #include "launcher/run/run_join.h"
 #include "launcher/run/run_known.h"
@@ -298,6 +299,8 @@ static int run_main(int argc, char **argv, struct es_error *err)
         rc = config_load(&config, NULL, err);
     if (rc == 0)
         rc = run_options_settle(o, &config, err);
+    if (rc == 0)
+        rc = run_files_check(o, err);
     if (rc == 0) {
         r.summary.policy = o->policy_name;
         fit_profiles(&r, o);

@@ -137,7 +137,7 @@ const struct option run_options_table[] = {
     {OPTION_GROUP, .name = "work:"},
     {OPTION_RANGE, "range", "B:E", AT(range), .excludes = "lines queue", .help =
      "units of a frame, from B up to, not with, E"},
-    {OPTION_TEXT, "lines", "FILE|-", AT(lines), .excludes = "queue",
+    {OPTION_TEXT, "lines", "FILE|-", AT(lines), .file = OPTION_READS, .excludes = "queue",
      .help = "the units are FILE's lines; a slice's lines are CMD's stdin"},
     {OPTION_COUNT, "record", "N", AT(record.lines), .low = 1, .needs = "lines",
      .excludes = "recstart recend", .help =
@@ -160,7 +160,7 @@ const struct option run_options_table[] = {
     {OPTION_TAKE, "queue", "FILE|-", .take = take_queue, .excludes = "repeat",
      .help = "a frame a line, \"B:E [LABEL]\", taken as they come; may be "
      "given again: one queue"},
-    {OPTION_TEXT, "works", "FILE", AT(works), .needs = "queue",
+    {OPTION_TEXT, "works", "FILE", AT(works), .file = OPTION_READS, .needs = "queue",
      .excludes = "persistent ahead dry-run", .help =
      "types of work, each with a command of its own: a line of the queue names "
      "one at its end, \"B:E LABEL @render\""},
@@ -189,7 +189,7 @@ const struct option run_options_table[] = {
      "K later frames at most may begin on nodes that have nothing left of the "
      "first: for frames of which none reads what another one makes; auto: 2 of "
      "a queue whose pieces are cut by their costs, 0 else"},
-    {OPTION_TEXT, "metrics", "probe|cached|equal|FILE", AT(metrics_file),
+    {OPTION_TEXT, "metrics", "probe|cached|equal|FILE", AT(metrics_file), .file = OPTION_READS,
      .help =
      "first sizes: from a probe of every node, from the site's cache where it "
      "has one, all alike, or from FILE, see `evenstep plan --help` (probe, but "
@@ -276,7 +276,7 @@ const struct option run_options_table[] = {
      "CMD's folder on the node (this one): DIR, or tmp: a new and empty one for "
      "each piece, removed when that is done"},
     {OPTION_GROUP, .name = "results:"},
-    {OPTION_TEXT, "gather", "FILE", AT(gather), .help =
+    {OPTION_TEXT, "gather", "FILE", AT(gather), .file = OPTION_WRITES, .help =
      "CMD's output goes to FILE, not to stdout"},
     {OPTION_TEXT, "stdout", "DIR/NAME-{begin}", AT(output),
      .excludes = "gather", .help =
@@ -288,7 +288,7 @@ const struct option run_options_table[] = {
      "here, when it is whole; may be given again"},
     {OPTION_FLAG, "no-sync", NULL, AT(no_sync), .help =
      "files need not be on the disk when this command ends"},
-    {OPTION_TEXT, "journal", "FILE", AT(journal), .help =
+    {OPTION_TEXT, "journal", "FILE", AT(journal), .file = OPTION_WRITES, .help =
      "keeps what is finished, so that nothing is lost if this command dies"},
     {OPTION_FLAG, "resume", NULL, AT(resume), .needs = "journal", .help =
      "go on with the journal of a run that has died, if it is there; all "
@@ -296,9 +296,9 @@ const struct option run_options_table[] = {
      "has changed is done again"},
     {OPTION_FLAG, "resume-failed", NULL, AT(resume_failed), .needs = "journal",
      .help = "likewise, and what the run before has left out is done, too"},
-    {OPTION_TEXT, "joblog", "FILE", AT(joblog), .help =
+    {OPTION_TEXT, "joblog", "FILE", AT(joblog), .file = OPTION_WRITES, .help =
      "a line as each command ends, in the columns of GNU parallel"},
-    {OPTION_TEXT, "report", "FILE", AT(report), .help =
+    {OPTION_TEXT, "report", "FILE", AT(report), .file = OPTION_WRITES, .help =
      "a JSON line a frame, and a summary"},
     {OPTION_FLAG, "job-comment", NULL, AT(job_comment), .excludes = "local",
      .help = "at the end the job's comment has a line on how it went, for sacct"},

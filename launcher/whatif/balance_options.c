@@ -82,7 +82,7 @@ const struct option balance_options_table[] = {
      "as many nodes; the speeds are repeated (one a speed)"},
     {OPTION_TAKE, "change", "F:NODE:S", .take = take_change, .help =
      "from frame F on node NODE, both from 0, has speed S; may be given again"},
-    {OPTION_TEXT, "trace", "FILE", AT(trace),
+    {OPTION_TEXT, "trace", "FILE", AT(trace), .file = OPTION_READS,
      .excludes = "speeds nodes change", .help =
      "the nodes, speeds, frames and units of a real run, by the report or the "
      "journal that it has written"},

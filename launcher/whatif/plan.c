@@ -39,7 +39,7 @@ struct options {
 
 /* clang-format off */
 static const struct option options[] = {
-    {OPTION_TEXT, "metrics", "FILE", AT(metrics), .required = 1, .help =
+    {OPTION_TEXT, "metrics", "FILE", AT(metrics), .file = OPTION_READS, .required = 1, .help =
      "{\"nodes\":[{\"name\":\"n0\",\"C\":1.5,\"M\":9}]} and so on: any unit "
      "per element of C M I B S G; absent is 0.  Adjusting goes on from a "
      "node's \"CU\":{\"C\":30}, as --json prints it"},

@@ -2,6 +2,7 @@
 /*
  * evenstep report: what reports say, as tables, JSON, a picture or a page.
  */
+#include "launcher/base/named_files.h"
 #include "launcher/base/notice.h"
 #include "launcher/base/options.h"
 #include "launcher/base/svg.h"
@@ -33,11 +34,11 @@ struct picture {
 
 /* clang-format off */
 static const struct option options[] = {
-    {OPTION_TEXT, "svg", "PICTURE", AT(svg), .help =
+    {OPTION_TEXT, "svg", "PICTURE", AT(svg), .file = OPTION_WRITES, .help =
      "draw it, too: who worked when, shares, efficiency"},
     {OPTION_RANGE, "frames", "B:E", AT(frames), .needs = "svg", .help =
      "only these in the picture, at most 400 (the first 400)"},
-    {OPTION_TEXT, "html", "PAGE", AT(html), .help =
+    {OPTION_TEXT, "html", "PAGE", AT(html), .file = OPTION_WRITES, .help =
      "write a page for a browser instead, of all FILEs side by side"},
     {OPTION_FLAG, "json", NULL, AT(json), .excludes = "table", .help =
      "print one JSON object of each FILE instead of the tables"},
@@ -203,14 +204,18 @@ static int report(const struct options *o,
 static int report_main(int argc, char **argv, struct es_error *err)
 {
     struct options o = {0};
+    struct named_files files;
     struct any_report *r;
     size_t n = 0, read = 0;
     int rc = options_parse(&command_report, &o, argc, argv, err);
 
     if (rc != 0)
         return rc;
-    while (argv[1 + n])
-        n++;
+    rc = named_files_of_options(&files, options, &o, err);
+    for (; rc == 0 && argv[1 + n]; n++)
+        rc = named_files_read(&files, NULL, "the report", argv[1 + n], err);
+    if (rc != 0)
+        return rc;
     r = calloc(n, sizeof *r);
     if (!r)
         return es_no_memory(err);

@@ -50,6 +50,37 @@ static void test_templates(void)
     }
 }
 
+static void test_may_be(void)
+{
+    static const struct {
+        const char *text, *path;
+        int may;
+    } names[] = {
+        {"out-{begin}", "out-7", 1},
+        {"out-{begin}", "./out-7", 1},
+        {"./out-{begin}", "out-12", 1},
+        {"out-{begin}", "out-", 0},
+        {"out-{begin}", "out-x", 0},
+        {"out-{begin}", "out-7.txt", 0},
+        {"out-{begin}", "/tmp/../tmp/out-7", 0},
+        {"/tmp/out-{begin}", "/tmp/../tmp/out-7", 1},
+        {"{frame}-{begin}", "1-2", 1},
+        {"{label}{begin}", "tasks1", 1},
+        {"{label}.{begin}", "a.b.1", 1},
+        {"{label}.{begin}", ".1", 0},
+        {"no/{begin}/x", "no/7/x", 0}, /* there is no such folder */
+        {"/{label}/x{begin}", "/tmp/x1", 1},
+        {"/{label}/x{begin}", "/tmp/y1", 0},
+        {"plain", "plain", 1},
+        {"plain", "plai", 0},
+    };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        ok(file_name_may_be(names[i].text, names[i].path) == names[i].may,
+           "%s %s be %s", names[i].text, names[i].may ? "may" : "cannot",
+           names[i].path);
+}
+
 static void test_clash(void)
 {
     ok(file_name_clash("a/{begin}", "a/{end}"),
@@ -97,6 +128,7 @@ int main(void)
 {
     test_templates();
     test_clash();
+    test_may_be();
     test_names();
     return done();
 }

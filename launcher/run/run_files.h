@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * run_files.h - what `evenstep run` writes is not what it reads, of all files that
+ * its command line names.
+ */
+#ifndef LAUNCHER_RUN_RUN_FILES_H
+#define LAUNCHER_RUN_RUN_FILES_H
+
+#include "launcher/run/run_options.h"
+
+/* Beyond what options_parse() has compared: queues, programs, and the files of
+ * pieces.  Fails with ES_USAGE. */
+int run_files_check(const struct run_options *o, struct es_error *err);
+
+#endif
