@@ -102,7 +102,7 @@ test_expect_success '--dry-run says what would run, and brings nothing' '
 	nodes && once --exec "$dst/x" --libs --dry-run -- ./app "{begin}" && cat out && grep -q "^local1: .$here/dst/local1/x. 1 " out && test ! -e dst/local0/x
 '
 test_expect_success 'the job log and the journal are of the command as it was given; another DST may go on' '
-	nodes && once --exec "$dst/x" --libs --joblog log --journal journal -- ./app "{begin}" && grep -q "./app 0$" log &&
+	nodes && once --exec "$dst/x" --libs --joblog log --journal journal -- ./app "{begin}" && grep -q "	./app 0	" log &&
 	once --exec "$dst/y" --libs --journal journal --resume -- ./app "{begin}" && grep -q "/local0/x .* 0 42" out
 '
 test_expect_success 'a type of --works has its own program, and finds the libraries' '

@@ -38,7 +38,7 @@ test_expect_success 'frames come out in order of arrival, each done by the comma
 test_expect_success 'each type is sized by its own policy; report and joblog tell which it was' '
 	jq -es "map(select(.type == \"frame\")) | map(.work) == [\"render\", \"scan\", null, \"render\"]
 		and (.[0].slices | map(.end - .begin)) == [3, 3] and (.[3].slices | map(.end - .begin)) == [3, 2]" report &&
-	grep "	echo render 0 3 a$" log && grep "	/bin/sh -c .echo scan 0 " log && grep "	echo own 6 " log && test "$(tail -n +2 log | cut -f1 | sort -u | wc -l)" = "$(tail -n +2 log | wc -l)"
+	grep "	echo render 0 3 a	0:3	0	a$" log && grep "	/bin/sh -c .echo scan 0 " log && grep "	echo own 6 " log && test "$(tail -n +2 log | cut -f1 | sort -u | wc -l)" = "$(tail -n +2 log | wc -l)"
 '
 test_expect_success 'without a command of its own every line names a type' '
 	grep @ frames >typed && evenstep run --local 2 --metrics equal --works works.conf --queue typed >out && units out >got && grep -v own want | test_cmp - got

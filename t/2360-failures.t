@@ -123,10 +123,18 @@ test_expect_success 'a run that fails in its first frame reports how far it came
 '
 test_expect_success '--joblog: the columns of GNU parallel, a line as each command ends' '
 	job --range 0:40 --joblog log -- sh -c "echo {begin} {end} \"\$0\"" "a  b" >out && head -1 log >got &&
-	printf "Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval\tSignal\tCommand\n" | test_cmp - got &&
-	awk -F"\t" "NR > 1 && (NF != 9 || \$1 !~ /^[0-9]+\$/ || \$2 !~ /^local[01]\$/ || \$3 < 1.7e9 || \$4 !~ /^ *[0-9]+\.[0-9][0-9][0-9]\$/ || \$5 != 0 || \$6 < 8 || \$7 != 0 || \$8 != 0) { print; bad = 1 } END { exit bad || NR < 3 }" log &&
+	printf "Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval\tSignal\tCommand\tUnits\tFrame\tText\n" | test_cmp - got &&
+	awk -F"\t" "NR > 1 && (NF != 12 || \$1 != NR - 1 || \$2 !~ /^local[01]\$/ || \$3 < 1.7e9 || \$4 !~ /^ *[0-9]+\.[0-9][0-9][0-9]\$/ || \$5 != 0 || \$6 < 8 || \$7 != 0 || \$8 != 0 || \$10 !~ /^[0-9]+:[0-9]+\$/ || \$11 != 0 || \$12 != \"\") { print; bad = 1 } END { exit bad || NR < 3 }" log &&
 	tail -n +2 log | cut -f9 >commands && sh commands | sort -n >again && test_cmp out again &&
-	seq 9 >nine && job --lines nine --joblog log -- cat >out && awk -F"\t" "NR > 1 { n += \$5; m += \$6 } END { exit n != 18 || m != 18 }" log
+	seq 9 >nine && job --lines nine --joblog log --policy manual:size=3 -- cat >out &&
+	cut -f10,12 log | sort >got && printf "%s\t%s\n" 0:3 "1\\n2\\n3" 3:6 "4\\n5\\n6" 6:9 "7\\n8\\n9" Units Text | test_cmp - got && awk -F"\t" "NR > 1 { n += \$5; m += \$6 } END { exit n != 18 || m != 18 }" log
+'
+test_expect_success '--joblog: Seq counts the lines, also of a queue and where a run goes on; a torn line is cut off' '
+	printf "0:4 a\n4:8 b\n8:12 c\n" >queue && job --queue queue --journal queued --joblog log -- echo {begin} >out &&
+	printf "12:16 d\n" >>queue && printf "9\tloc" >>log && job --queue queue --journal queued --resume --joblog log -- echo {begin} >out &&
+	tail -n +2 log | cut -f1 >got && seq "$(wc -l <got)" | test_cmp - got && grep -P "\t12:1[0-9]\t3\td\$" log &&
+	echo mine >mine && fails 2 "evenstep: --joblog: mine: it is no job log: name a file that you may write" job --range 0:4 --journal other --resume --joblog mine -- true &&
+	echo mine | test_cmp - mine
 '
 test_expect_success '--joblog that cannot be written is told before anything begins' '
 	rm -f begun && fails 2 ".*--joblog: nowhere/log: No such file or directory: name a file that you may write" job --range 0:9 --joblog nowhere/log -- ./but 9 {begin} {end} &&

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/run/joblog.h"
 #include "launcher/base/notice.h"
+#include "launcher/base/plain_text.h"
 #include "launcher/base/user_file.h"
 #include "launcher/exec/template.h"
 #include "launcher/run/shell_words.h"
@@ -14,8 +15,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#define TEXT_MOST (LABEL_MAX - 1u) /* bytes of what the units are */
+
 static const char head[] = "Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\t"
-                           "Exitval\tSignal\tCommand\n";
+                           "Exitval\tSignal\tCommand\tUnits\tFrame\tText\n";
 
 /* The whole line, or nothing of it.  0, or -1 with errno. */
 static int put_line(const struct joblog *j, const char *line, size_t len)
@@ -35,7 +38,7 @@ static const char *open_file(struct joblog *j, int goes_on, off_t *size)
     const char *why = NULL;
     struct stat st;
 
-    j->fd = goes_on ? user_file_open(j->path, O_APPEND, &why)
+    j->fd = goes_on ? user_file_open(j->path, O_RDWR | O_APPEND, &why)
                     : user_file_create(j->path, O_APPEND, &why);
     if (!why && fstat(j->fd, &st) < 0)
         why = strerror(errno);
@@ -44,6 +47,37 @@ static const char *open_file(struct joblog *j, int goes_on, off_t *size)
     j->is_regular = S_ISREG(st.st_mode);
     *size = j->is_regular ? st.st_size : 0;
     return NULL;
+}
+
+/* What is there: its last number and how long it is; a torn line is cut off.
+ * NULL, or why not. */
+static const char *go_on(struct joblog *j, off_t *size)
+{
+    FILE *file = fdopen(fcntl(j->fd, F_DUPFD_CLOEXEC, 0), "r");
+    const char *why = file ? NULL : strerror(errno);
+    uint64_t lines = 0, last = 0;
+    char *line = NULL;
+    size_t room = 0;
+    ssize_t n;
+
+    *size = 0;
+    while (!why && (n = getline(&line, &room, file)) > 0) {
+        if (lines == 0 && strncmp(line, head, n < 9 ? (size_t)n : 9) != 0)
+            why = "it is no job log";
+        else if (line[n - 1] != '\n')
+            break;
+        *size += n;
+        last = lines++ > 0 ? strtoull(line, NULL, 10) : 0;
+    }
+    /* A version before had other numbers: then it is how many there are. */
+    if (lines > 0)
+        j->seq = last < lines - 1 || last > UINT32_MAX ? lines - 1 : last;
+    if (!why && (ferror(file) || ftruncate(j->fd, *size) < 0))
+        why = strerror(errno);
+    free(line);
+    if (file)
+        (void)fclose(file); /* only read */
+    return why;
 }
 
 int joblog_open(struct joblog *j,
@@ -59,6 +93,8 @@ int joblog_open(struct joblog *j,
     if (!path)
         return 0;
     why = open_file(j, goes_on, &size);
+    if (!why && size > 0)
+        why = go_on(j, &size);
     if (!why && size == 0 && put_line(j, head, strlen(head)) < 0)
         why = strerror(errno);
     if (!why)
@@ -108,6 +144,48 @@ static int print_command(const struct joblog *j,
     return 0;
 }
 
+/* The begin of a piece's lines into text; is it cut? */
+static int begin_of_lines(const struct lines *l,
+                          const struct slice *units,
+                          char text[TEXT_MOST + 1])
+{
+    struct es_error err = {0}; /* whoever needs the text tells */
+    uint64_t from, end;
+    size_t n = 0;
+    int is_cut;
+
+    if (lines_find(l, units->begin, units->end, &from, &end, &err) < 0)
+        return 0;
+    is_cut = end - from > TEXT_MOST;
+    n = is_cut ? TEXT_MOST : (size_t)(end - from);
+    if (lines_read(l, from, text, n, &err) < 0)
+        n = 0;
+    for (size_t i = 0; i < n; i++)
+        text[i] = text[i] ? text[i] : '\n'; /* between records, as it is */
+    while (is_cut && n > 0 && (text[n - 1] & 0xc0) == 0x80)
+        n--; /* no character is cut in two */
+    if (is_cut && n > 0 && (text[n - 1] & 0x80))
+        n--;
+    while (!is_cut && n > 0 && strchr("\r\n", text[n - 1]))
+        n--;
+    text[n] = '\0';
+    return is_cut;
+}
+
+/* What a piece's units are, in one line. */
+static void print_text(const struct joblog *j, const struct piece *p, FILE *to)
+{
+    char text[TEXT_MOST + 1] = "", plain[sizeof text * PLAIN_TEXT_MOST];
+    int is_cut = 0;
+
+    if (j->lines)
+        is_cut = begin_of_lines(j->lines, &p->part.units, text);
+    else
+        snprintf(text, sizeof text, "%s", p->frame->label);
+    plain_text(plain, sizeof plain, text);
+    fprintf(to, "%s%s", plain, is_cut ? "..." : "");
+}
+
 void joblog_add(struct joblog *j,
                 const struct piece *p,
                 const char *node,
@@ -127,9 +205,12 @@ void joblog_add(struct joblog *j,
     if (!to)
         return; /* no memory: others will say so */
     fprintf(to, "%ju\t%s\t%.3f\t%10.3f\t%ju\t%ju\t%d\t%d\t",
-            (uintmax_t)p->part.id + 1, node, begun_at(seconds), seconds,
+            (uintmax_t)++j->seq, node, begun_at(seconds), seconds,
             (uintmax_t)p->input, (uintmax_t)p->output, status, signal);
     rc = print_command(j, p, node, slot, to);
+    fprintf(to, "\t%ju:%ju\t%ju\t", (uintmax_t)p->part.units.begin,
+            (uintmax_t)p->part.units.end, (uintmax_t)p->frame->number);
+    print_text(j, p, to);
     putc('\n', to);
     if (fclose(to) != 0 || rc < 0) {
         errno = ENOMEM;
@@ -137,6 +218,7 @@ void joblog_add(struct joblog *j,
     } else {
         rc = put_line(j, line, len);
     }
+    j->seq -= rc < 0; /* no number is missing */
     if (rc < 0 && !j->has_warned)
         notice("warning: --joblog: %s: %s: it lacks lines; the run goes on",
                j->path, strerror(errno));

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * joblog.h - the FILE of --joblog: a line as each command ends, with GNU
- * parallel's columns and a tab between:
+ * parallel's columns, three more, and a tab between:
  *
  *   Seq Host Starttime JobRuntime Send Receive Exitval Signal Command
+ *   Units Frame Text
  *
+ * Seq counts the lines, and goes on where a run goes on.  Text is the begin of
+ * what the units are: their lines, or the frame's label.
  * Every try has a line of its own; one whose node was lost has none.  A line is
  * in the file before the next command is answered, so a crash costs none.  A
  * disk that is full costs lines, of which one warning is told, but never the
@@ -13,6 +16,7 @@
 #ifndef LAUNCHER_RUN_JOBLOG_H
 #define LAUNCHER_RUN_JOBLOG_H
 
+#include "launcher/base/lines.h"
 #include "launcher/run/frame.h"
 #include "launcher/run/work_types.h"
 #include "pmix_bcast/error.h"
@@ -24,12 +28,15 @@ struct joblog { /* all zero: none */
     const char *path;
     int fd;
     int is_regular, has_warned;
+    uint64_t seq; /* of the last line */
     char *const *command;
     const struct work_types *types; /* NULL: all work is of that command */
+    const struct lines *lines;      /* of --lines; NULL: none */
 };
 
 /* path and command must outlive it; a path of NULL: none is wanted.  The file
- * is emptied unless the run goes on with another.  Fails with ES_USAGE. */
+ * is emptied unless the run goes on with another: then a line that a killed run
+ * has torn is cut off, and what is no job log is refused.  Fails with ES_USAGE. */
 int joblog_open(struct joblog *j,
                 const char *path,
                 int goes_on,

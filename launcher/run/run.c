@@ -160,6 +160,7 @@ static int start(struct run *r)
                < 0)
         return -1;
     r->joblog.types = &r->o->types;
+    r->joblog.lines = r->o->lines ? &r->work.lines : NULL;
     r->receiving.journal = r->work.journal;
     r->receiving.elsewhere = r->o->output != NULL;
     return open_session(r);

@@ -10,7 +10,7 @@
 
 #define HEAD                                                                   \
     "Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval\tSignal\t"       \
-    "Command\n"
+    "Command\tUnits\tFrame\tText\n"
 
 static char log_path[4096];
 static char word[] = "c", place[] = "{begin}-{label}-{slot}";
@@ -61,18 +61,86 @@ static void test_lines(void)
     joblog_add(&j, &piece, "n1", 7, 1.5, 3, 0);
     text = content();
     last = text + sizeof HEAD - 1;
-    ok(strncmp(last, "5\tn1\t", 5) == 0
-           && strstr(last, "\t     1.500\t6\t70\t3\t0\tc 3-l-7\n"),
+    ok(strncmp(last, "1\tn1\t", 5) == 0
+           && strstr(last, "\t     1.500\t6\t70\t3\t0\tc 3-l-7\t3:5\t2\tl\n"),
        "a line as a command ends: %s", last);
     ok(strtod(last + 5, NULL) > 1.7e9, "with the seconds since 1970");
     joblog_close(&j);
     j = open_log(1);
     joblog_add(&j, &piece, "n1", 7, 1.5, 0, 9);
     is_int((int)lines(), 3, "a run that goes on appends");
+    ok(strstr(content(), "\n2\tn1\t"), "and goes on counting");
     joblog_close(&j);
     j = open_log(0);
     is_int((int)lines(), 1, "any other begins anew");
     joblog_close(&j);
+}
+
+static void test_goes_on(void)
+{
+    struct joblog j;
+
+    tree_put("joblog", HEAD "1\tn1\n2\tn1\n3\tn");
+    j = open_log(1);
+    is_str(content(), HEAD "1\tn1\n2\tn1\n", "a torn line is cut off");
+    joblog_add(&j, &piece, "n1", 7, 1.5, 0, 9);
+    ok(strstr(content(), "\n3\tn1\t"), "and its number taken again");
+    joblog_close(&j);
+    tree_put("joblog", "Seq\tHost\tStarttime\n72057594037927937\tn1\n1\tn1\n"
+                       "72057594037927939\tn1\n");
+    j = open_log(1);
+    joblog_add(&j, &piece, "n1", 7, 1.5, 0, 9);
+    ok(strstr(content(), "\n4\tn1\t"), "numbers of a version before: counted");
+    joblog_close(&j);
+    tree_put("joblog", "Seq\tH");
+    j = open_log(1);
+    is_str(content(), HEAD, "a torn head is made anew");
+    joblog_close(&j);
+    for (size_t i = 0; i < 2; i++) {
+        struct es_error err = {0};
+
+        tree_put("joblog", i ? "data" : "data\nmore\n");
+        ok(joblog_open(&j, log_path, 1, command, &err) == -1
+               && err.kind == ES_USAGE && strstr(err.what, "no job log"),
+           "what is no job log is refused: %s", err.what);
+        is_str(content(), i ? "data" : "data\nmore\n", "and stays as it is");
+    }
+}
+
+/* The last column of a line of two units, of which the text is this. */
+static const char *text_column(const char *text)
+{
+    static char column[2000];
+    const char *at;
+    struct lines read = {0};
+    struct joblog j = open_log(0);
+    struct piece p = piece;
+    struct es_error err = {0};
+
+    p.part.units = (struct slice){1, 3};
+    tree_put("lines", text);
+    if (lines_open(&read, tree_path("lines"), NULL, &err) < 0)
+        bail("%s", err.what);
+    j.lines = &read;
+    joblog_add(&j, &p, "n1", 0, 1, 0, 0);
+    at = strrchr(content(), '\t');
+    snprintf(column, sizeof column, "%s", at ? at + 1 : "");
+    lines_close(&read);
+    joblog_close(&j);
+    return column;
+}
+
+static void test_text(void)
+{
+    char text[1000] = "first\n";
+
+    is_str(text_column("first\na\tb\nlast\r\nnot\n"), "a\\tb\\nlast\n",
+           "the text of its lines, in one line");
+    for (size_t i = 0; i < 200; i++)
+        strcat(text, "\xc3\xa4");
+    strcat(text, "\nlast\n");
+    is_int((int)strlen(text_column(text)), 254 + 4, "bounded");
+    ok(strstr(text_column(text), "\xc3\xa4...\n"), "with no character cut");
 }
 
 static void test_none(void)
@@ -128,6 +196,8 @@ int main(void)
     tree_make();
     snprintf(log_path, sizeof log_path, "%s", tree_path("joblog"));
     test_lines();
+    test_goes_on();
+    test_text();
     test_none();
     test_full();
     tree_remove();
