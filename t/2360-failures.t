@@ -59,13 +59,14 @@ test_expect_success '--keep-going: a command that fails is left out, the rest co
 	summary ".status == \"incomplete\" and .left_out == $2 - $1" &&
 	jq -es ".[0] | .complete == false and .left_out == $2 - $1 and ([.slices[] | select(.left_out)] | length == 1 and .[0].status == 3)" report
 '
-test_expect_success '--bisect: one bad unit of a thousand is found, and only that is missing' '
+test_expect_success '--bisect: one bad unit of a thousand is found, and only that is missing; nothing that went well is run again' '
 	test_expect_code 1 job --range 0:1000 --bisect --keep-going --joblog log -- ./but 613 {begin} {end} >out 2>err && test_cmp holed out &&
 	said "evenstep: left out: frame 0, units 613:614, local[01]: exited with status 3" &&
-	said "evenstep: 1 unit is left out: 1 command failed: .*" && echo "tries that failed: $(exits 3)" && test "$(exits 3)" -le 12
+	said "evenstep: 1 unit is left out: 1 command failed: .*" && echo "tries that failed: $(exits 3)" && test "$(exits 3)" -le 12 &&
+	awk -F"[\t:]" "NR > 1 { for (i = \$10; i < \$11; i++) { if (i in good) exit 1; if (\$7 == 0) good[i] } }" log
 '
 test_expect_success '--bisect alone: the run ends, and its message names the unit' '
-	test_expect_code 1 job --range 0:1000 --bisect -- ./but 613 {begin} {end} >out 2>err && test ! -s out &&
+	test_expect_code 1 job --range 0:1000 --bisect -- ./but 613 {begin} {end} >out 2>err && test -s out && grep -Fxf out holed | test_cmp - out &&
 	said "evenstep: local[01]: frame 0, units 613:614: ./but exited with status 3: see its last words above"
 '
 test_expect_success '--bisect stops at the grain, in every frame' '
@@ -144,11 +145,45 @@ test_expect_success 'what was left out stays out with --resume, and is done with
 	seq 200 | sed "s/.*/line&/" >clean && sed "77s/.*/bad/; 150s/.*/bad/" clean >lines && tr a-z A-Z <clean >upped &&
 	sed "77d; 150d" upped >want && cat want want >twice && cat upped upped >all &&
 	test_expect_code 1 job --lines lines --repeat 2 --bisect --keep-going --journal journal --joblog log -- ./upper >out 2>err && test_cmp twice out &&
-	mentioned "4 units are left out: 4 commands failed: --resume-failed tries again; log has all" && before=$(wc -l <log) &&
+	mentioned "4 lines are left out: 4 commands failed: --resume-failed tries again; log has all" && before=$(wc -l <log) &&
 	rm -f begun && test_expect_code 1 job --lines lines --repeat 2 --journal journal --resume --report report --joblog log -- ./upper >out 2>err && test_cmp twice out &&
-	test ! -e begun && said "evenstep: left out: frame 1, units 149:150, local[01]: exited with status 4 in a run before" && summary ".left_out == 4" && lines log "$before" &&
+	test ! -e begun && said "evenstep: left out: frame 1, line 150, local[01]: exited with status 4 in a run before" && summary ".left_out == 4" && lines log "$before" &&
 	test_expect_code 1 job --lines lines --repeat 2 --keep-going --journal journal --resume-failed --joblog log -- ./upper >out 2>err && test_cmp twice out &&
 	tries=$(wc -l <begun) && test "$tries" -ge 4 && test "$tries" -le 8 && lines log $((before + tries)) && cp journal mended && cp journal fixed
+'
+# slow HOW: its line; line 108 "fails" once all before it and 200 others are done, or "hangs".
+cat >slow <<'END'
+#!/bin/sh
+read -r line
+is_late() { test "$(ls did | wc -l)" -ge 200 && ls $(seq -f did/%g 107) >/dev/null 2>&1; }
+case $1-$line in
+fails-108) until is_late; do sleep 0.05; done; sleep 0.3; exit 3 ;;
+hangs-1) exec sleep 600 ;;
+esac
+echo "$line"
+: >"did/$line"
+END
+chmod +x slow
+one_each() { rm -rf did file file.rest && mkdir did && seq 300 >lines && job --slots 3 --policy manual:size=1 --lines lines "$@"; }
+test_expect_success 'one failure of 300 ends the run: what is before it is in FILE, what came after it in FILE.rest, and what is missing is named' '
+	test_expect_code 1 one_each --gather file -- ./slow fails 2>err && seq 107 | test_cmp - file &&
+	test "$(wc -l <file.rest)" -ge 93 && seq 109 300 >after && grep -Fxf file.rest after | test_cmp - file.rest &&
+	said "evenstep: local[01]: frame 0, line 108: ./slow exited with status 3: it printed nothing on stderr" &&
+	said "evenstep: file: lines 1 to 107 are kept, lines? 108.* (is|are) missing; what came after (it|the first of these) is in file.rest"
+'
+test_expect_success 'without FILE it is printed, in order; with a journal it is there, and --resume-failed prints all once' '
+	test_expect_code 1 one_each -- ./slow fails >out 2>err && seq 300 | grep -vx 108 >but108 && test "$(wc -l <out)" -ge 200 && grep -Fxf out but108 | test_cmp - out &&
+	said "evenstep: standard output: lines 1 to 107 are printed, lines? 108.* (is|are) missing; what came after .* is printed, too" &&
+	test_expect_code 1 one_each --journal held --gather file -- ./slow fails 2>err && seq 107 | test_cmp - file && test ! -e file.rest &&
+	said "evenstep: file: lines 1 to 107 are kept, .*; what came after .* is in held" && said "evenstep: what is done is kept in held: --resume goes on with it" &&
+	sed -i "108s/.*/8/" lines && job --slots 3 --policy manual:size=1 --lines lines --journal held --resume --gather file -- ./slow fails && test_cmp lines file
+'
+test_expect_success 'a signal while the first line hangs: the others are kept' '
+	rm -rf did file file.rest && mkdir did && seq 100 >lines &&
+	behind evenstep run --local 2 --metrics equal --policy manual:size=1 --lines lines --gather file -- ./slow hangs && wait_for 60 test -e did/100 && sleep 0.5 &&
+	kill -HUP $run && test_expect_code 129 wait $run && run= && test ! -e file && test "$(wc -l <file.rest)" -ge 98 &&
+	seq 2 100 >after && grep -Fxf file.rest after | test_cmp - file.rest &&
+	said "evenstep: file: lines? 1.* (is|are) missing; what came after (it|the first of these) is in file.rest"
 '
 test_expect_success 'a line that was mended is done by --resume, and only what has it; the output is that of a clean run' '
 	sed "150s/.*/bad/" clean >lines && rm -f begun && sed 150d upped >want && cat want want >once &&

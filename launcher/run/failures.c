@@ -33,10 +33,12 @@ void failures_list(const struct failures *f)
 {
     for (uint64_t i = 0; i < f->n && i < FAILURES_TOLD; i++) {
         const struct failure *one = &f->first[i];
+        char range[UNIT_RANGE_MAX];
 
-        notice("left out: frame %ju, units %ju:%ju, %s: %s",
-               (uintmax_t)one->frame, (uintmax_t)one->units.begin,
-               (uintmax_t)one->units.end, one->node, one->how);
+        notice("left out: frame %ju, %s %s, %s: %s", (uintmax_t)one->frame,
+               unit_words_noun(&f->words, one->units.end - one->units.begin),
+               unit_words_range(&f->words, one->units, range), one->node,
+               one->how);
     }
     if (f->n > FAILURES_TOLD)
         notice("left out: %ju more", (uintmax_t)(f->n - FAILURES_TOLD));
@@ -46,9 +48,12 @@ int failures_end(const struct failures *f,
                  const char *mend,
                  struct es_error *err)
 {
+    const char *noun = f->words.one ? unit_words_noun(&f->words, f->units)
+                                    : (f->units == 1 ? "unit" : "units");
+
     failures_list(f);
     return es_fail(err, ES_WORK, mend,
-                   "%ju unit%s left out: %ju command%s failed",
-                   (uintmax_t)f->units, f->units == 1 ? " is" : "s are",
+                   "%ju %s %s left out: %ju command%s failed",
+                   (uintmax_t)f->units, noun, f->units == 1 ? "is" : "are",
                    (uintmax_t)f->n, f->n == 1 ? "" : "s");
 }

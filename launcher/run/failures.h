@@ -8,6 +8,7 @@
 #define LAUNCHER_RUN_FAILURES_H
 
 #include "launcher/run/frame.h"
+#include "launcher/run/unit_words.h"
 #include "pmix_bcast/error.h"
 
 #define FAILURES_TOLD 10 /* a screen has room for them */
@@ -19,8 +20,9 @@ struct failure {
     char how[80];  /* likewise */
 };
 
-struct failures { /* all zero: none */
-    uint64_t n;   /* pieces that were left out */
+struct failures {            /* all zero: none */
+    struct unit_words words; /* for messages */
+    uint64_t n;              /* pieces that were left out */
     uint64_t units;
     uint64_t told; /* failures, also of what was tried again */
     struct failure first[FAILURES_TOLD];

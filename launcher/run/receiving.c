@@ -44,48 +44,76 @@ static int make_room(struct receiving *r, size_t n)
     return 0;
 }
 
-/* The parts of a frame in the order of their units; returns how many. */
-static size_t sort_parts(struct receiving *r,
-                         struct piece *piece,
-                         size_t n_pieces,
-                         const struct kept *kept,
-                         size_t n_kept)
+int receiving_parts(struct receiving *r,
+                    struct distribution *d,
+                    size_t *n,
+                    struct es_error *err)
 {
-    size_t n = 0;
+    size_t n_kept, n_pieces;
+    const struct kept *kept =
+        journal_kept(r->journal, distribution_frame(d)->number, &n_kept);
+    struct piece *piece = distribution_pieces(d, &n_pieces);
 
+    *n = 0;
+    if (make_room(r, n_kept + n_pieces) < 0)
+        return es_no_memory(err);
     for (size_t i = 0; i < n_kept; i++)
         if (!kept[i].failed)
-            r->part_of[n++] =
-                (struct part){.begin = kept[i].units.begin, .kept = &kept[i]};
+            r->part_of[(*n)++] = (struct part){.begin = kept[i].units.begin,
+                                               .end = kept[i].units.end,
+                                               .kept = &kept[i]};
     for (size_t i = 0; i < n_pieces; i++)
         if (piece[i].part.state == PIECE_DONE)
-            r->part_of[n++] = (struct part){.begin = piece[i].part.units.begin,
-                                            .out = &piece[i].out};
-    if (n > 0)
-        qsort(r->part_of, n, sizeof *r->part_of, by_begin);
-    return n;
+            r->part_of[(*n)++] =
+                (struct part){.begin = piece[i].part.units.begin,
+                              .end = piece[i].part.units.end,
+                              .out = &piece[i].out};
+    if (*n > 0)
+        qsort(r->part_of, *n, sizeof *r->part_of, by_begin);
+    return 0;
 }
 
-static int write_part(const struct receiving *r, const struct part *p)
+int receiving_write(const struct receiving *r, const struct part *p, int fd)
 {
-    return p->kept ? journal_write_output(r->journal, p->kept, r->fd)
-                   : spool_write_to(p->out, r->fd);
+    return p->kept ? journal_write_output(r->journal, p->kept, fd)
+                   : spool_write_to(p->out, fd);
+}
+
+int receiving_is_beside(const struct receiving *r)
+{
+    return r->path && r->file.file.fd > 0;
+}
+
+/* What of a part was written is not kept, where that can be. */
+static int take_back(struct receiving *r, const struct part *p, off_t at)
+{
+    int why = errno;
+
+    r->is_torn = 1;
+    r->torn = p->begin;
+    if (receiving_is_beside(r) && at >= 0)
+        (void)(ftruncate(r->fd, at) == 0 && lseek(r->fd, at, SEEK_SET));
+    errno = why;
+    return -1;
+}
+
+int receiving_add(struct receiving *r, const struct part *p)
+{
+    off_t at = lseek(r->fd, 0, SEEK_CUR);
+
+    return receiving_write(r, p, r->fd) < 0 ? take_back(r, p, at) : 0;
 }
 
 int receiving_frame(struct receiving *r,
                     struct distribution *d,
                     struct es_error *err)
 {
-    size_t n, pieces;
-    const struct kept *kept =
-        journal_kept(r->journal, distribution_frame(d)->number, &n);
-    struct piece *piece = distribution_pieces(d, &pieces);
+    size_t n = 0;
 
-    if (make_room(r, n + pieces) < 0)
-        return es_no_memory(err);
-    n = r->elsewhere ? 0 : sort_parts(r, piece, pieces, kept, n);
+    if (!r->elsewhere && receiving_parts(r, d, &n, err) < 0)
+        return -1;
     for (size_t i = 0; i < n; i++)
-        if (write_part(r, &r->part_of[i]) < 0)
+        if (receiving_add(r, &r->part_of[i]) < 0)
             return es_fail(err, ES_WORK, es_mend_file(errno), "%s: %s",
                            r->path ? r->path : "stdout", strerror(errno));
     r->frames++;

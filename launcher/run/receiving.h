@@ -15,7 +15,7 @@
 #include "launcher/run/journal.h"
 
 struct part { /* of a frame's output: one of the two */
-    uint64_t begin;
+    uint64_t begin, end;
     const struct kept *kept; /* in the journal */
     struct spool *out;       /* of a piece */
 };
@@ -30,6 +30,8 @@ struct receiving {
     struct part *part_of;          /* workspace: the frame's, by their begin */
     size_t cap;
     uint64_t frames; /* written */
+    int is_torn;     /* a part could not be written, and nothing more is */
+    uint64_t torn;   /* of the frame then, where that part begins */
 };
 
 /* path must outlive r; NULL and "-" are stdout.  With sync the file is on the disk when
@@ -43,6 +45,18 @@ int receiving_open(struct receiving *r,
 int receiving_frame(struct receiving *r,
                     struct distribution *d,
                     struct es_error *err);
+/* The parts of d's first frame that are done, to r->part_of in the order of their
+ * units.  *n: how many.  Fails with ES_WORK. */
+int receiving_parts(struct receiving *r,
+                    struct distribution *d,
+                    size_t *n,
+                    struct es_error *err);
+/* Write one of them behind the others.  0, or -1 with errno: it is torn. */
+int receiving_add(struct receiving *r, const struct part *p);
+/* Likewise to another file. */
+int receiving_write(const struct receiving *r, const struct part *p, int fd);
+/* Will the file have its name only when it is closed? */
+int receiving_is_beside(const struct receiving *r);
 /* Close, and give the gathered file its name, unless the run has failed with
  * nothing done. */
 int receiving_close(struct receiving *r, int success, struct es_error *err);

@@ -140,6 +140,7 @@ static int start(struct run *r)
     if (front_begin(&r->front, r->err) < 0
         || front_catch(&r->front, "nothing is left running") < 0)
         return -1;
+    r->failures.words = unit_words_of(r->o->lines ? &r->o->record : NULL);
     if (run_looks_start(r) < 0)
         return es_no_memory(r->err);
     if (run_limit_start(r) < 0)
@@ -186,22 +187,32 @@ static const char *status(const struct run *r, int rc)
     return r->failures.n == 0 ? "done" : "incomplete";
 }
 
+/* What of a run that did not come to its end is not lost.  One that --resume is to
+ * go on with, as its time was up, has all in its journal. */
+static void keep_remains(struct run *r)
+{
+    if (!r->o->dry_run && !(r->work.journal && r->err->kind == ES_TIME))
+        remains_begin(&r->remains, &r->receiving, &r->failures.words,
+                      r->is_unkept ? NULL : r->o->journal,
+                      work_frames(&r->work));
+    run_frames_report(r);
+}
+
 /* How it ended, and if it has failed how far it came. */
 static int write_report(struct run *r, int rc)
 {
     r->summary.left_out = r->failures.units;
     r->summary.status = status(r, rc);
     if (rc < 0)
-        run_frames_report(r);
+        keep_remains(r);
     if (report_summary(&r->report, &r->summary, rc == 0 ? r->err : NULL) < 0)
         rc = -1;
     return rc;
 }
 
-/* What of a run that did not come to its end is not lost. */
 static void tell_kept(const struct run *r)
 {
-    if (r->o->gather && r->receiving.frames > 0)
+    if (r->o->gather && r->receiving.frames > 0 && r->remains.holes == 0)
         notice("%ju whole frames are kept in %s",
                (uintmax_t)r->receiving.frames, r->o->gather);
     if (r->work.journal && r->err->kind == ES_WORK)
@@ -211,11 +222,15 @@ static void tell_kept(const struct run *r)
 
 static int write_results(struct run *r, int rc)
 {
+    int keeps;
+
     progress_stop(&r->progress);
     rc = write_report(r, rc);
     if (report_close(&r->report, rc == 0 ? r->err : NULL) < 0)
         rc = -1;
-    if (receiving_close(&r->receiving, rc == 0, rc == 0 ? r->err : NULL) < 0)
+    keeps = (r->remains.to && remains_end(&r->remains)) || rc == 0
+            || r->receiving.frames > 0;
+    if (receiving_close(&r->receiving, keeps, rc == 0 ? r->err : NULL) < 0)
         rc = -1;
     if (r->o->dry_run)
         return rc;

@@ -106,17 +106,31 @@ static void tell_end(struct telling *t,
                          : "it printed nothing on stderr";
 }
 
+static const char *units_of(const struct run *r,
+                            const struct piece *p,
+                            char text[2 * UNIT_RANGE_MAX])
+{
+    const struct unit_words *words = &r->failures.words;
+    struct slice units = p->part.units;
+    char range[UNIT_RANGE_MAX];
+
+    snprintf(text, (size_t)2 * UNIT_RANGE_MAX, "%s %s",
+             unit_words_noun(words, units.end - units.begin),
+             unit_words_range(words, units, range));
+    return text;
+}
+
 /* t->how is filled. */
 static void tell_what(const struct run *r,
                       const struct piece *p,
                       struct telling *t)
 {
     const char *to = brought_to(r, p);
+    char units[2 * UNIT_RANGE_MAX];
 
     t->node = distribution_name(r->distribution, p->part.node);
-    snprintf(t->what, sizeof t->what, "%s: frame %ju, units %ju:%ju: %.100s %s",
-             t->node, (uintmax_t)p->frame->number,
-             (uintmax_t)p->part.units.begin, (uintmax_t)p->part.units.end,
+    snprintf(t->what, sizeof t->what, "%s: frame %ju, %s: %.100s %s", t->node,
+             (uintmax_t)p->frame->number, units_of(r, p, units),
              to ? to : r->o->types.type[p->frame->type].command[0], t->how);
 }
 
@@ -240,6 +254,9 @@ void run_failures_piece(struct run *r,
 int run_failures_late(struct run *r, struct piece *p)
 {
     struct telling t = {.mend = "see --timeout and --retries"};
+    int is_one =
+        r->failures.words.one && p->part.units.end - p->part.units.begin == 1;
+    char units[2 * UNIT_RANGE_MAX];
 
     joblog_add(&r->joblog, p, distribution_name(r->distribution, p->part.node),
                slots_number(distribution_slots(r->distribution), p->part.node),
@@ -250,9 +267,8 @@ int run_failures_late(struct run *r, struct piece *p)
         && leave_out(r, p, &t) < 0)
         return -1;
     if (may_tell(r))
-        notice("%s: units %ju:%ju still run after %g s", t.node,
-               (uintmax_t)p->part.units.begin, (uintmax_t)p->part.units.end,
-               r->o->timeout_s);
+        notice("%s: %s still run%s after %g s", t.node, units_of(r, p, units),
+               is_one ? "s" : "", r->o->timeout_s);
     return 0;
 }
 

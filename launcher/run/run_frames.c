@@ -283,6 +283,8 @@ void run_frames_report(struct run *r)
         r->summary.seconds = seconds_of(r, clock_ns());
     for (; r->start_ns > 0 && distribution_open(r->distribution) > 0;
          distribution_drop(r->distribution)) {
+        if (r->remains.to)
+            remains_frame(&r->remains, r->distribution);
         if (distribution_is_kept(r->distribution))
             continue;
         weigh(r, give_up(r));

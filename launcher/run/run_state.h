@@ -27,6 +27,7 @@
 #include "launcher/run/programs.h"
 #include "launcher/run/progress.h"
 #include "launcher/run/receiving.h"
+#include "launcher/run/remains.h"
 #include "launcher/run/report.h"
 #include "launcher/run/run_account.h"
 #include "launcher/run/run_energy.h"
@@ -93,6 +94,8 @@ struct run {
     struct run_listening listening; /* likewise */
     struct distribution *distribution;
     struct receiving receiving;
+    struct remains remains; /* of a run that has failed; to NULL: they are not
+                               kept */
     struct determination determination;
     struct report report;
     struct run_energy energy;
@@ -113,6 +116,7 @@ struct run {
         char *awaited; /* one a node, enum early_stage; NULL: all are known */
         int64_t since_ns; /* they are awaited */
     } early;
+    int is_unkept;  /* a piece that is done is not in the journal */
     int idle;       /* the queue is empty, but has not ended */
     int told_stdin; /* that nobody reads it */
     char *overdue;  /* one a node: it was given up for --timeout */

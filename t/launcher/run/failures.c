@@ -55,6 +55,39 @@ static void test_list(void)
     }
 }
 
+static void test_words(void)
+{
+    static const struct {
+        struct record_rule rule;
+        struct slice units;
+        const char *noun, *range;
+    } names[] = {
+        {{.lines = 0}, {57, 58}, "line", "58"},
+        {{.lines = 1, .header = 2}, {0, 2}, "lines", "3 to 4"},
+        {{.lines = 4}, {57, 58}, "record", "58"},
+        {{.start.given = 1}, {0, 9}, "records", "1 to 9"},
+    };
+    struct unit_words w = unit_words_of(NULL);
+    struct failures f = {.words = unit_words_of(&names[0].rule)};
+    struct es_error err = {0};
+    char text[UNIT_RANGE_MAX];
+
+    is_str(unit_words_range(&w, (struct slice){57, 58}, text), "57:58",
+           "units of a range have no other name");
+    is_str(unit_words_noun(&w, 1), "units", "but that");
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        w = unit_words_of(&names[i].rule);
+        is_str(unit_words_range(&w, names[i].units, text), names[i].range,
+               "what an editor calls them");
+        is_str(unit_words_noun(&w, names[i].units.end - names[i].units.begin),
+               names[i].noun, "one or more");
+    }
+    add(&f, 1);
+    f.units = 1;
+    (void)failures_end(&f, "mend", &err);
+    is_str(err.what, "1 line is left out: 1 command failed", "in messages");
+}
+
 static void test_one(void)
 {
     struct failures f = {0};
@@ -89,6 +122,7 @@ int main(void)
     if (!told || dup2(fileno(told), STDERR_FILENO) < 0)
         bail("no temporary file");
     test_list();
+    test_words();
     test_one();
     test_telling();
     return done();
