@@ -87,6 +87,10 @@ test_expect_success 'evenstep-plugin(8) has every option and argument of the plu
 	while read -r option; do grep -q -e "--$option" evenstep-plugin.8 || { echo "missing: $option" && return 1; }; done <options &&
 	for argument in config default launcher timeout; do grep -q "$argument=" evenstep-plugin.8 || return 1; done
 '
+# {end} is behind the last unit, and seq prints its last number.
+test_expect_success 'no example does the last unit of a piece twice' '
+	(cd "$EVENSTEP_SRC" && grep -rnIE "seq \{begin\} \{end\}" launcher policy spank_plugin etc contrib README.md) >twice; cat twice; test ! -s twice
+'
 # Publications are cited by their numbers, and HISTORY has them.
 test_expect_success 'nothing refers to papers that are not in the tree' '
 	(cd "$EVENSTEP_SRC" && grep -rnIE "(^|[^-a-z])[Ss]eed [1-5]\\b|[Pp]atent|to the letter|(design|house)\.md|\\b[Ss]tudy\\b" \
