@@ -169,7 +169,7 @@ test_expect_success 'a real run, replayed' '
 	done
 '
 test_expect_success 'its journal, too: a line a frame, as after the report' '
-	evenstep run --local 2 --metrics equal --range 0:60 --repeat 3 --pieces 3 --report report2 --journal journal -- printf "%070000d" {begin} >got && grep -c "\"output\"" journal &&
+	evenstep run --local 2 --metrics equal --range 0:60 --repeat 3 --pieces 3 --report report2 --journal journal -- printf "%070000d%.0s" {begin} {end} >got && grep -c "\"output\"" journal &&
 	for policy in even static canon; do
 		evenstep replay --policy $policy <report2 | head -3 >want && evenstep replay --policy $policy <journal >got && test_cmp want got || return 1
 	done && evenstep replay --policy rl <journal >got && test "$(wc -l <got)" = 3

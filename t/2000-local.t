@@ -262,7 +262,7 @@ test_expect_success '48 MiB of binary output: identical to the reference, throug
 	evenstep run --local 2 --range 0:48 -- "$noise" {begin} {end} | cmp want - && rm want
 '
 test_expect_success 'output of no line, of nothing, and of a NUL' '
-	evenstep run --local 2 --metrics equal --pieces 1 --range 0:4 -- printf "{begin}\\0" >got && printf "0\\0002\\000" >want &&
+	evenstep run --local 2 --metrics equal --pieces 1 --range 0:4 --reads-env -- printf "{begin}\\0" >got && printf "0\\0002\\000" >want &&
 	cmp want got && evenstep run --local 2 --range 0:4 -- true >got && test ! -s got
 '
 test_expect_success 'what a command that went well says on stderr is shown with its node' '
@@ -283,7 +283,7 @@ test_expect_success 'beside the bar: units, rate, time left, efficiency so far; 
 	tr "\r" "\n" <screen | sed "s/^.\[K//" | grep "frame" | grep -v "^evenstep:" >lines && test -s lines && awk "length(\$0) > 29 { exit 1 }" lines
 '
 test_expect_success 'not on a terminal: a plain line a frame, no control characters' '
-	evenstep run --local 2 --range 0:2 --repeat 3 -- true {begin} 2>err && said "evenstep: frame 1 of 3: .*" &&
+	evenstep run --local 2 --range 0:2 --repeat 3 -- true {begin} {end} 2>err && said "evenstep: frame 1 of 3: .*" &&
 	lines err 5 && test -s err && ! LC_ALL=C grep "[^ -~]" err
 '
 test_expect_success 'nor a line for each of very many frames: those after the 20th are told together, and none is left out' '
@@ -295,7 +295,7 @@ test_expect_success 'nor a line for each of very many frames: those after the 20
 # --- commands that fail ------------------------------------------------------------
 test_expect_success 'a failing command: exit 1; node, frame, units, status and its last words' '
 	rm -f file && test_expect_code 1 evenstep run --local 2 --policy static --pieces 1 --range 0:10 --repeat 3 --gather file -- \
-		sh -c "echo fine; test {frame}.{begin} != 1.5 || { echo \"first words\" >&2; echo \"last words\" >&2; exit 42; }" 2>err &&
+		sh -c "echo fine; : {end}; test {frame}.{begin} != 1.5 || { echo \"first words\" >&2; echo \"last words\" >&2; exit 42; }" 2>err &&
 	said "local1: last words" && said "local1: first words" &&
 	said "evenstep: local1: frame 1, units 5:10: sh exited with status 42: see its last words above" &&
 	test "$(sort -u file)" = fine && test "$(wc -l <file)" -ge 2 && test "$(wc -l <file)" -le 3
@@ -306,7 +306,7 @@ test_expect_success 'much on stderr: the end of it is shown, and that there was 
 	grep -xE "evenstep: local0: the first [0-9]+ bytes of its stderr are left out" err && test "$(wc -c <err)" -lt 200000
 '
 test_expect_success 'a file that reaches the limit of ulimit -f: exit 1, says so, no piece half-written' '
-	test_expect_code 1 sh -c "ulimit -f 60000; exec evenstep run --local 2 --range 0:2 --gather limited -- seq {begin} 3000000" 2>err &&
+	test_expect_code 1 sh -c "ulimit -f 60000; exec evenstep run --local 2 --range 0:2 --gather limited --reads-env -- seq {begin} 3000000" 2>err &&
 	said "evenstep: .*limited: File too large: raise ulimit -f or name another file" && said "evenstep: limited: units 0:1 are kept, units 1:2 are missing" &&
 	seq 0 3000000 | cmp - limited && test "$(ls -A | grep evenstep-)" = ""
 '
@@ -327,7 +327,7 @@ a command that exits as if it was killed|sh -c "exit 139"|sh exited with status 
 END
 test_expect_success 'a failure ends the other commands, too' '
 	foreground evenstep run --local 2 --metrics equal --range 0:10 -- sh -c \
-		"test {begin} = 0 || exec \"\$0\"; until test -s started; do sleep 0.05; done; exit 9" "$stuck" &&
+		": {end}; test {begin} = 0 || exec \"\$0\"; until test -s started; do sleep 0.05; done; exit 9" "$stuck" &&
 	wait_for 60 lines started 1 && note_all && test_expect_code 1 wait $run &&
 	said "evenstep: local0: .* exited with status 9: .*" && nothing_left
 '

@@ -28,7 +28,7 @@ lines_are() { test -e "$1" && test "$(wc -l <"$1")" -ge "$2"; }
 
 test_expect_success 'no more agents are on their way than the machine has use for' '
 	EVENSTEP_CONF=slow.conf evenstep run --local $agents --metrics equal --range 0:$agents --pieces 1 \
-		-- echo {node} {begin} >got 2>err & front=$!
+		-- echo {node} {begin} {end} >got 2>err & front=$!
 	wait_for 60 lines_are started $ahead && wait_for 60 settled started &&
 	first=$(wc -l <started) && touch started.go && wait $front && cat err && echo "$first at first" &&
 	if test $ahead -lt $agents; then test "$first" = $ahead; fi
@@ -38,7 +38,7 @@ test_expect_success 'all come in the end, and each does its part' '
 '
 test_expect_success "$agents agents do 20 frames: every unit once, in order" '
 	evenstep run --local $agents --metrics equal --policy static --range 0:$agents --repeat 20 --pieces 1 \
-		--gather got -- echo {begin} 2>err || { cat err; false; } &&
+		--gather got --reads-env -- echo {begin} 2>err || { cat err; false; } &&
 	for frame in $(seq 20); do seq 0 $((agents - 1)); done >want && test_cmp want got
 '
 test_expect_success 'metrics.json is the same for all before their commands run' '

@@ -7,35 +7,75 @@ test_description='what is likely a mistake is told, and what --dry-run shows is 
 PATH=$EVENSTEP_BUILD:$PATH
 unset EVENSTEP_CONF SLURM_JOB_ID
 run() { timeout 300 evenstep run --local 2 --metrics equal "$@" 2>err </dev/null; }
-quiet() { cat err && ! grep -E "is left as it is|seems to use no slice|nobody reads" err; }
+quiet() { cat err && ! grep -E "is left as it is|seems to use nothing|nobody reads" err; }
 printf '#!/bin/sh\necho "$EVENSTEP_BEGIN"\n' >asks
 printf '#!/bin/sh\necho hello\n' >hello
 chmod +x asks hello
 seq 20 >list
 
 # --- fields and slices -----------------------------------------------------------
-test_expect_success 'a field that is misspelt: it is named, and the run goes on' '
-	run --range 0:20 -- echo {begn} {end} >got &&
-	said "evenstep: {begn} is left as it is: did you mean {begin}\?" && grep "^{begn} 20$" got
+test_expect_success 'a field that is misspelt: refused, with what may be meant; in a text of a program it is named, and the run goes on' '
+	test_expect_code 2 run --range 0:20 -- echo {begn} {end} >got && test ! -s got &&
+	said "evenstep: echo: {begn} is no field: did you mean {begin}: write it so; --replace .*leaves braces alone" &&
+	run --range 0:20 -- sh -c "echo {begn} {begin} {end}" >got && said "evenstep: {begn} is left as it is: did you mean {begin}\?" && grep "^{begn} .* 20$" got
 '
 test_expect_success 'likewise in the name of a file' '
-	run --range 0:20 --stdout "out/{begin}-{lable}" -- echo {begin} && said "evenstep: {lable} is left as it is: did you mean {label}\?" && rm -r out &&
-	run --range 0:20 --workdir tmp --return "o-{begin}-{nod}" -- sh -c "touch o-{begin}-\$1" x "{no""d}"; said "evenstep: {nod} is left as it is: did you mean {node}\?"; rm -f o-*
+	run --range 0:20 --stdout "out/{begin}-{lable}" -- echo {begin} {end} && said "evenstep: {lable} is left as it is: did you mean {label}\?" && rm -r out &&
+	run --range 0:20 --workdir tmp --return "o-{begin}-{nod}" --replace "[[]]" --reads-env -- sh -c "touch o-[[begin]]-{nod}"; said "evenstep: {nod} is left as it is: did you mean {node}\?"; rm -f o-*
 '
 test_expect_success 'braces of the command itself are no mistake' '
-	run --range 0:20 -- awk "BEGIN { print {begin}; exit } {print}" && quiet &&
+	run --range 0:20 -- awk "BEGIN { print {begin}, {end}; exit } {print}" && quiet &&
 	run --range 0:20 -- echo "{\"first\": {begin}, \"last\": {end}}" {} {1..3} {print} && quiet
 '
 test_expect_success 'a field behind a $: a shell would see $ and a number' '
-	run --range 0:20 -- sh -c "begin=1; echo \${begin}" && said "evenstep: \\$\{begin\}: \{begin\} is filled in, .*"
+	run --range 0:20 -- sh -c "begin=1; echo \${begin} {end}" && said "evenstep: \\$\{begin\}: \{begin\} is filled in, .*"
 '
 test_expect_success 'a command that uses no slice: a line says so, and how to be quiet' '
-	run --range 0:20 -- ./hello >got && said "evenstep: ./hello seems to use no slice, .*: env U={begin} ./hello" &&
-	run --range 0:20 -- env U={begin} ./hello && quiet
+	run --range 0:20 -- ./hello >got && said "evenstep: ./hello seems to use nothing of its piece, .*, say so by --reads-env" &&
+	run --range 0:20 --reads-env -- ./hello && quiet
 '
 test_expect_success 'not for one that reads EVENSTEP_BEGIN, is given lines, or has one unit' '
-	run --range 0:20 -- ./asks && quiet && run --range 0:20 -- sh -c "echo \$EVENSTEP_BEGIN" && quiet &&
+	run --range 0:20 -- ./asks && quiet && run --range 0:20 -- sh -c "echo \$EVENSTEP_BEGIN \$EVENSTEP_END" && quiet &&
 	run --lines list -- cat && quiet && run --range 0:1 -- ./hello && quiet && run --range 0:20 --grain 20 -- ./hello && quiet
+'
+
+# --- all of a piece ----------------------------------------------------------------
+all_of='evenstep: [^:]+: the command gets {begin} and neither {end} nor {count}: it would do one unit of each piece, and leave the others undone: give it {end} or {count}, too; or --policy manual:size=1, one process a unit; or --reads-env, .*'
+test_expect_success 'a command that gets the begin of its pieces, and not their end: refused, nothing has begun, and the ways out' '
+	for command in "touch ran {begin}" "sh -c \"touch ran; echo {begin}\"" "sh -c \"touch ran; echo \\\$EVENSTEP_BEGIN\"" "./asks {begin}"; do
+		eval "test_expect_code 2 run --range 0:20 -- $command" >got && said "$all_of" && test ! -s got && test ! -e ran || return 1
+	done &&
+	test_expect_code 2 run --range 0:20 -- echo {end} && said "evenstep: echo: the command gets {end} and neither {begin} nor {count}: .*: give it {begin} or {count}, too; .*" &&
+	test_expect_code 2 run --range 0:20 --dry-run -- echo {begin} && said "$all_of" &&
+	for way in "{begin} {end}" "{begin} {count}" "{begin} \$EVENSTEP_END"; do run --range 0:20 -- sh -c "echo $way" && quiet || return 1; done &&
+	run --range 0:20 --policy manual:size=1 -- echo {begin} >got && seq 0 19 | test_cmp - got && run --range 0:20 --reads-env -- echo {begin} && run --range 3:4 --repeat 2 -- echo {begin} &&
+	printf "#!/bin/sh\nseq \$1 \$((EVENSTEP_END - 1))\n" >ends && chmod +x ends && run --range 0:20 -- ./ends {begin} >got && seq 0 19 | test_cmp - got
+'
+test_expect_success 'likewise of a queue, but for one of single units, and of types of work' '
+	printf "0:1 a\n5:6 b\n" >singles && run --queue singles -- echo {begin} {label} >got && printf "0 a\n5 b\n" | test_cmp - got &&
+	printf "0:1 a\n5:7 b\n" >pairs && test_expect_code 2 run --queue pairs -- echo {begin} {label} && said "$all_of" &&
+	echo 0:1 | test_expect_code 2 evenstep run --local 2 --queue - -- echo {begin} 2>err && said "$all_of" &&
+	printf "work \"one\" { command = \"echo {begin}\" }\nwork \"two\" { command = \"echo {begin} {end}\" }\n" >works && echo "0:4 x @two" >typed &&
+	test_expect_code 2 run --queue typed --works works && said "evenstep: --works: one: the command gets {begin} and .*" && run --queue typed --works works --reads-env
+'
+test_expect_success 'the words of other tools: refused, with what a command gets' '
+	test_expect_code 2 run --lines list -- echo {line} && said "evenstep: echo: {line} is no field: the lines of a piece come on the standard input of the command: read them there, as .*" &&
+	test_expect_code 2 run --lines list -- ./hello {} && said "evenstep: ./hello: \{\} is no field: the lines of a piece come on .*" &&
+	test_expect_code 2 run --lines list -- ./hello --in={1} && said "evenstep: ./hello: \{1\} is no field: .*" &&
+	test_expect_code 2 run --range 0:20 -- ./hello --seed={seed} && said "evenstep: ./hello: {seed} is no field: did you mean {begin}: .*" &&
+	test_expect_code 2 run --range 0:20 -- ./hello {} && said "evenstep: ./hello: \{\} is no field: {begin} {end} {count} {frame} {slot} {label} {node} are filled in: .*" &&
+	run --lines list -- xargs -I{} echo {} >got && test_cmp list got && run --lines list -- sh -c "while read -r line; do echo \"\${line}\"; done" >got && quiet && test_cmp list got
+'
+test_expect_success 'two braces are one that is kept, and --replace has fields between other marks' '
+	run --range 0:2 --pieces 1 -- python3 -c "end=99; print(f\"{{end}}\", {begin}, {end})" >got && quiet && printf "99 0 1\n99 1 2\n" | test_cmp - got &&
+	run --range 0:2 --pieces 1 --replace "[[]]" -- echo "{end} {} {line} {[[begin]]} [[end]]" >got && printf "{end} {} {line} {0} 1\n{end} {} {line} {1} 2\n" | test_cmp - got &&
+	run --range 0:2 --pieces 1 -- python3 -c "end=99; print(f\"{end}\") # {begin}" >got && said "evenstep: python3: a field in an f-string is filled in before Python sees it: {{end}} leaves it {end}" &&
+	test_expect_code 2 run --range 0:2 --replace "[[]]" -- echo "[[beginn]] [[end]]" && said "evenstep: echo: \[\[beginn]] is no field: did you mean \[\[begin]]: .*" &&
+	test_expect_code 2 run --range 0:2 --replace "[[]" -- echo && said "evenstep: --replace: .*: give two halves of one length, for example .*" &&
+	printf "work \"one\" { command = \"echo <begin> <end> {end}\" }\n" >works && echo "0:1 x @one" >typed && run --queue typed --works works --replace "<>" >got && echo "0 1 {end}" | test_cmp - got
+'
+test_expect_success 'lines for a command that reads none: a warning says so' '
+	run --lines list -- sleep 0; said "evenstep: sleep reads no standard input, and the lines of a piece come there: .*"
 '
 
 # --- stdin -----------------------------------------------------------------------
@@ -43,8 +83,8 @@ unread='evenstep: nobody reads what is on stdin: give --lines - .*, --queue - .*
 by_stdin() { timeout 300 evenstep run --local 2 --metrics equal --lines - "$@" 2>err; }
 on_stdin() { timeout 300 sh -c 'evenstep run --local 2 --metrics equal "$@"; exit' sh "$@" 2>err; }
 test_expect_success 'a pipe or a file on stdin that nobody reads: told once' '
-	{ cat list; sleep 1; } | evenstep run --local 2 --range 0:20 -- echo {begin} >got 2>err && said "$unread" &&
-	bash -c "evenstep run --local 2 --range 0:20 -- echo {begin} <list; true" >got 2>err && said "$unread" && test "$(grep -c nobody err)" = 1
+	{ cat list; sleep 1; } | evenstep run --local 2 --range 0:20 -- echo {begin} {end} >got 2>err && said "$unread" &&
+	bash -c "evenstep run --local 2 --range 0:20 -- echo {begin} {end} <list; true" >got 2>err && said "$unread" && test "$(grep -c nobody err)" = 1
 '
 test_expect_success '--lines - reads it, from a pipe, a file or slowly: each line once and in order' '
 	{ head -n 7 list; sleep 1; tail -n +8 list; } | by_stdin -- cat >got && quiet && test_cmp list got &&
@@ -64,7 +104,7 @@ test_expect_success 'a run of it is resumed by the same lines, on stdin again' '
 	half --resume <list >got && cat err && test_cmp list got
 '
 test_expect_success 'a stdout that is closed: exit 1, and no file of ours gets what was for it' '
-	test_expect_code 1 timeout 300 evenstep run --local 2 --metrics equal --report report --range 0:4 -- echo {begin} >&- 2>err; cat err report &&
+	test_expect_code 1 timeout 300 evenstep run --local 2 --metrics equal --report report --range 0:4 -- echo {begin} {end} >&- 2>err; cat err report &&
 	jq -es "map(.type) | unique == [\"frame\", \"summary\"]" report
 '
 test_expect_success 'that is empty, closed, or a pipe by another name: exit 2, says what to give' '
@@ -74,9 +114,9 @@ test_expect_success 'that is empty, closed, or a pipe by another name: exit 2, s
 	said "evenstep: --lines: /dev/stdin: is no regular file: name a file of lines, or give - for standard input"
 '
 test_expect_success 'not for one that is empty, read, or the stdin of the script around' '
-	: | evenstep run --local 2 --range 0:20 -- echo {begin} 2>err && quiet &&
-	echo 0:20 | evenstep run --local 2 --queue - -- echo {begin} 2>err && quiet &&
-	on_stdin --range 0:20 -- echo {begin} <list && quiet && cat list | on_stdin --range 0:20 -- echo {begin} && quiet
+	: | evenstep run --local 2 --range 0:20 -- echo {begin} {end} 2>err && quiet &&
+	echo 0:20 | evenstep run --local 2 --queue - -- echo {begin} {end} 2>err && quiet &&
+	on_stdin --range 0:20 -- echo {begin} {end} <list && quiet && cat list | on_stdin --range 0:20 -- echo {begin} {end} && quiet
 '
 
 # --- a dry run ---------------------------------------------------------------------
@@ -109,7 +149,7 @@ test_expect_success 'of a queue and a command that is known: those of all frames
 test_expect_success 'an agent of another release is refused, with both numbers' '
 	version=$(evenstep -V | sed "s/evenstep //") && other=$(echo "$version" | tr 0-8 1-9) && mkdir half && cp "$EVENSTEP_BUILD/evenstep" half &&
 	perl -pe "BEGIN { (\$from, \$to) = splice @ARGV, 0, 2 } s/\Q\$from\E\0/\$to\0/g" "$version" "$other" "$EVENSTEP_BUILD/evenstep-agent" >half/evenstep-agent && chmod +x half/evenstep-agent &&
-	test_expect_code 3 env PATH="$PWD/half:$PATH" evenstep run --local 2 --range 0:20 -- echo {begin} >got 2>err && test ! -s got &&
+	test_expect_code 3 env PATH="$PWD/half:$PATH" evenstep run --local 2 --range 0:20 -- echo {begin} {end} >got 2>err && test ! -s got &&
 	said "evenstep: local[01]: its evenstep-agent is $other \(protocol [0-9]+\), this evenstep is $version \(protocol [0-9]+\): install the same version on all nodes"
 '
 test_expect_success 'a key that this version does not know: file, line, key and version in one line' '
@@ -119,7 +159,7 @@ test_expect_success 'a key that this version does not know: file, line, key and 
 
 # --- commands that hang --------------------------------------------------------------
 test_expect_success 'all nodes given up for --timeout: the work has failed, exit 1' '
-	test_expect_code 1 run --timeout 0.3 --range 0:20 -- sleep 100{begin} &&
+	test_expect_code 1 run --timeout 0.3 --range 0:20 -- sleep 100{begin} {end} &&
 	said "evenstep: every node was given up: sleep ran for longer than 0.3 s: .*--timeout.*"
 '
 test_done

@@ -51,7 +51,7 @@ test_expect_success '--until-end: exit 4, what is left is told, and --resume doe
 	left=$(sed -n "s/.*up: \([0-9]*\) units.*/\1/p" err) && test "$left" -lt 1000 && goes_on
 '
 test_expect_success 'a time that is up already: nothing is begun' '
-	fresh && test_expect_code 4 in_job -10 --until-end 2 --range 0:1000 --repeat 3 --gather file -- sh -c "touch ran; echo {begin}" &&
+	fresh && test_expect_code 4 in_job -10 --until-end 2 --range 0:1000 --repeat 3 --gather file -- sh -c "touch ran; echo {begin} {end}" &&
 	said "evenstep: time is up: 1000 units of frame 0 are left, and 2 frames after it: with --journal FILE, .*" && test ! -e ran && test ! -e file
 '
 test_expect_success 'time enough: as without' '

@@ -77,7 +77,7 @@ test_expect_success 'one that has no byte besides, and one that is there already
 	said "evenstep: 1 of 3 nodes have not got the file: .*; DST is the name of the copy, not that of its folder"
 '
 test_expect_success 'run --bcast keeps them, too' '
-	nodes 2 && evenstep run --local 2 --metrics equal --range 0:2 --bcast "holes:$here/dst/{node}/x" -- true "{begin}" && arrived holes && has_holes
+	nodes 2 && evenstep run --local 2 --metrics equal --range 0:2 --bcast "holes:$here/dst/{node}/x" -- true "{begin}" "{end}" && arrived holes && has_holes
 '
 for n in 1 5; do
 	test_expect_success "to $n nodes: files of no byte, one, and around whole chunks" '

@@ -324,7 +324,7 @@ test_expect_success 'a damaged file of the cache: what is not right in it comes,
 
 # --- run --bcast ---------------------------------------------------------------
 # run OPTIONS...: src to all nodes, and a command that is of no matter.
-run() { evenstep run --local "$n" --metrics equal --range 0:"$n" --bcast "src:$dst" "$@" -- true "{begin}"; }
+run() { evenstep run --local "$n" --metrics equal --range 0:"$n" --bcast "src:$dst" "$@" -- true "{begin}" "{end}"; }
 test_expect_success 'run --bcast --update: what differs is brought, and what only DST has stays' '
 	nodes 2 && run --update && arrived src && : >dst/local0/x/own && printf mended >src/a/f20 &&
 	run --update && test -e dst/local0/x/own && rm dst/local0/x/own && arrived src &&
@@ -332,11 +332,11 @@ test_expect_success 'run --bcast --update: what differs is brought, and what onl
 '
 test_expect_success 'run --bcast --cache, of a folder and of a file' '
 	nodes 2 && run --cache="$cache" && arrived src && find cache/local1 -type f >kept && test -s kept &&
-	evenstep run --local 2 --range 0:2 --bcast "$image:$dst.sif" --cache="$cache" --compress zstd -- true "{begin}" && cmp $image dst/local1/x.sif &&
+	evenstep run --local 2 --range 0:2 --bcast "$image:$dst.sif" --cache="$cache" --compress zstd -- true "{begin}" "{end}" && cmp $image dst/local1/x.sif &&
 	find cache/local1 -type f >more && test "$(wc -l <more)" -gt "$(wc -l <kept)"
 '
 test_expect_success 'which are of --bcast alone' '
-	test_expect_code 2 evenstep run --local 1 --range 0:2 --update -- true "{begin}" 2>err && grep "^evenstep: --update: there is no --bcast" err &&
+	test_expect_code 2 evenstep run --local 1 --range 0:2 --update -- true "{begin}" "{end}" 2>err && grep "^evenstep: --update: there is no --bcast" err &&
 	test_expect_code 2 run --cache=here 2>err && grep "^evenstep: --cache: \"here\" depends on where a node is: give a whole path" err &&
 	test_expect_code 2 run --compress gzip 2>err && grep "^evenstep: --compress: \"gzip\" is unknown: give none, lz4, zstd or auto" err
 '

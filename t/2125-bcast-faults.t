@@ -119,7 +119,7 @@ test_expect_success 'a file of 1 TB that is a hole but for its middle' '
 '
 test_expect_success 'without -r, too, and before a run' '
 	nodes 2 && evenstep bcast --local 2 tera/byte "$dst" 2>err && said "evenstep: 0.0 MB to 2 nodes in .* s" &&
-	evenstep run --local 2 --metrics equal --range 0:2 --bcast "tera/byte:$dst.run" -- true "{begin}" &&
+	evenstep run --local 2 --metrics equal --range 0:2 --bcast "tera/byte:$dst.run" -- true "{begin}" "{end}" &&
 	for each in dst/*/*; do is_byte $each || return 1; done && ls -d dst/*/* >left && lines left 4
 '
 test_expect_success 'where a file system has no holes it does not fit: each node is named before a byte is written, and nothing is left' '

@@ -73,11 +73,11 @@ test_expect_success 'while it reads one large file' '
 # --- run -----------------------------------------------------------------------
 for slow in DISK_LOOK=900 DISK_SLOW=900; do
 	test_expect_success "the same of run --bcast, $slow" '
-		fresh && on_disk $slow evenstep run --local 1 --range 0:2 --bcast "slow_few:$dst" -- touch "$here/ran.{begin}" && ended_by INT 130 &&
+		fresh && on_disk $slow evenstep run --local 1 --range 0:2 --bcast "slow_few:$dst" --reads-env -- touch "$here/ran.{begin}" && ended_by INT 130 &&
 		said "evenstep: Interrupt: nothing is left running" && lines err 1 && nothing_there && ! ls | grep "^ran"
 	'
 	test_expect_success "SIGTERM ends a run there as one that has not begun, $slow" '
-		fresh && on_disk $slow evenstep run --local 1 --range 0:2 --bcast "slow_few:$dst" -- touch "$here/ran.{begin}" &&
+		fresh && on_disk $slow evenstep run --local 1 --range 0:2 --bcast "slow_few:$dst" --reads-env -- touch "$here/ran.{begin}" &&
 		ended_by TERM 4 && mentioned "stopped by SIGTERM" && nothing_there && ! ls | grep "^ran"
 	'
 done

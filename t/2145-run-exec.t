@@ -12,7 +12,7 @@ unset LD_LIBRARY_PATH
 # --- helpers -------------------------------------------------------------------
 nodes() { rm -rf dst && mkdir -p dst/local0 dst/local1; } # a folder for each
 # once [OPTION...] -- CMD...: a piece a node, in folders where nothing of ours is
-once() { evenstep run --local 2 --metrics equal --pieces 1 --range 0:2 --workdir tmp "$@" >out 2>err; }
+once() { evenstep run --local 2 --metrics equal --pieces 1 --range 0:2 --reads-env --workdir tmp "$@" >out 2>err; }
 printed() { printf '%s\n' "$@" | sort >want && sort out >got && test_cmp want got; } # these lines
 build() { # OUT NAME [GCC'S WORDS...]: a library that names itself so
 	build_out=$1 build_name=$2
@@ -79,7 +79,7 @@ test_expect_success 'the libraries of what --bcast brings come first in LD_LIBRA
 test_expect_success 'LD_LIBRARY_PATH that is empty or not set has no folder behind them' '
 	nodes && build "$here/bin/libinner.so.1" libinner.so.1 inner.c && compile -o runs app.c lib/libinner.so.1 -Wl,-rpath,"$here/bin" &&
 	for path in "-u LD_LIBRARY_PATH" LD_LIBRARY_PATH=; do
-		env $path evenstep run --local 2 --metrics equal --pieces 1 --range 0:2 --bcast "runs:$dst/x" --libs -- sh -c "echo \$LD_LIBRARY_PATH; : {begin}" >out &&
+		env $path evenstep run --local 2 --metrics equal --pieces 1 --range 0:2 --bcast "runs:$dst/x" --libs -- sh -c "echo \$LD_LIBRARY_PATH; : {begin} {end}" >out &&
 			printed "$here/dst/local0/x_libs" "$here/dst/local1/x_libs" || return 1; done
 '
 test_expect_success 'of two programs both folders' '

@@ -75,7 +75,7 @@ test_expect_success 'one line tells of it, and so does the report' '
 '
 test_expect_success 'for the files of a run, too' '
 	echo "bcast { compress = \"zstd\" }" >conf && nodes 2 &&
-	EVENSTEP_CONF=$here/conf evenstep run --local 2 --range 0:4 --bcast soft:"$here/dst/{node}/x" -- true {begin} && n=2 && arrived soft
+	EVENSTEP_CONF=$here/conf evenstep run --local 2 --range 0:4 --bcast soft:"$here/dst/{node}/x" -- true {begin} {end} && n=2 && arrived soft
 '
 
 # --- bad input -----------------------------------------------------------------

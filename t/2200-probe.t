@@ -87,7 +87,7 @@ while read -r maker; do
 	test_expect_success "a library of another version: not measured, in one line, and no run suffers ($maker)" '
 		gpus $maker-old devices=1 0 probe --fresh --elements G --json >out &&
 		show ".nodes[0].G == null and (.details[].elements.G | .value == null and .compute == null and (.what | test(\"is of another version, without .*: update the driver\")))" &&
-		gpus $maker-old devices=1 0 run --local 2 --profile gpu --metrics probe --range 0:10 -- echo {begin} >out 2>err && cat err && test -s out &&
+		gpus $maker-old devices=1 0 run --local 2 --profile gpu --metrics probe --range 0:10 -- echo {begin} {end} >out 2>err && cat err && test -s out &&
 		grep "^evenstep: warning: the GPU of local0 and of 1 more could not be measured (.*is of another version, without .*): it does not count$" err
 	'
 	test_expect_success "one that cannot compute: that is not measured, the rest is ($maker)" '
@@ -153,7 +153,7 @@ test_expect_success 'nodes that have what the profile needs do the work' '
 	cat err && ! grep "gets nothing" err && awk "{ n += \$2 - \$1 } END { exit n != 10 }" out
 '
 test_expect_success 'nobody has: a line each, 3, and how to mend it' '
-	test_expect_code 3 env EVENSTEP_CONF="$PWD/need.conf" evenstep run --local 2 --profile greedy --range 0:10 -- echo {begin} >out 2>err
+	test_expect_code 3 env EVENSTEP_CONF="$PWD/need.conf" evenstep run --local 2 --profile greedy --range 0:10 -- echo {begin} {end} >out 2>err
 	cat err && test ! -s out && grep "^evenstep: no node has what the profile greedy needs: give nodes that have it, or another --profile$" err &&
 	grep -E "local0 has [0-9.]+ GB of memory, and the profile greedy needs 900000000.0 GB: it gets nothing" err && grep "local1 has" err
 '
@@ -249,7 +249,7 @@ test_expect_success 'what a node has not measured does not stand in it as a surp
 '
 test_expect_success 'NaN in a metrics file is no JSON: exit 2' '
 	echo "{\"nodes\":[{\"name\":\"local0\",\"C\":NaN}]}" >bad.json &&
-	fails 2 "evenstep: bad.json:1:.*: give JSON that is whole" evenstep run --local 2 --metrics bad.json --range 0:4 -- true {begin}
+	fails 2 "evenstep: bad.json:1:.*: give JSON that is whole" evenstep run --local 2 --metrics bad.json --range 0:4 -- true {begin} {end}
 '
 test_expect_success 'nothing could be measured: one warning, slices all alike, and the work is done' '
 	printf "probe {\n" >none.conf && for e in C M I B; do printf "element \"$e\" { measure = false }\n" >>none.conf; done &&

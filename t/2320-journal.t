@@ -89,7 +89,7 @@ done <<'END'
 --range 0:201 --repeat 2 --journal journal --resume -- ./gated {begin} {end}|evenstep: --journal: journal: is of another work: range 0:200 repeat 2 grain 1: give what it was begun with, or another file
 --range 0:200 --repeat 3 --journal journal --resume -- ./gated {begin} {end}|evenstep: --journal: journal: is of another work: range 0:200 repeat 2 grain 1: .*
 --range 0:200 --repeat 2 --grain 2 --journal journal --resume -- ./gated {begin} {end}|evenstep: --journal: journal: is of another work: .*
---range 0:200 --repeat 2 --journal journal --resume -- ./gated {begin}|evenstep: --journal: journal: is of another command: \["./gated","\{begin\}","\{end\}"\]: .*
+--range 0:200 --repeat 2 --journal journal --resume -- ./gated {begin} {count}|evenstep: --journal: journal: is of another command: \["./gated","\{begin\}","\{end\}"\]: .*
 --range 0:200 --journal gated --resume -- true|evenstep: --journal: gated: is no journal of evenstep: name another file
 --range 0:200 --repeat 2 --journal later --resume -- true|evenstep: --journal: later: is of version 3, of a later evenstep; this one reads up to 2: resume with that evenstep, or give another file
 --range 0:200 --journal /dev/full -- true|evenstep: --journal: /dev/full: is no regular file: name a file that you may write

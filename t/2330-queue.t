@@ -92,9 +92,9 @@ test_expect_success 'a pipe goes on with what comes; what was read before is not
 '
 test_expect_success 'a label of any bytes is kept, too, and the queue may be called so' '
 	odd=$(printf "a\377") && echo "0:2 $odd" >"$odd" && echo "2:4 b" >>"$odd" && rm -f journal &&
-	evenstep run --local 1 --queue "$odd" --journal journal -- echo {begin} {label} >got && grep -qa "$odd" got &&
-	evenstep run --local 1 --queue "$odd" --journal journal --resume -- echo {begin} {label} >again && test_cmp got again && cp "$odd" "$odd$odd" &&
-	test_expect_code 2 evenstep run --local 1 --queue "$odd$odd" --journal journal --resume -- echo {begin} {label} 2>err &&
+	evenstep run --local 1 --queue "$odd" --journal journal -- echo {begin} {end} {label} >got && grep -qa "$odd" got &&
+	evenstep run --local 1 --queue "$odd" --journal journal --resume -- echo {begin} {end} {label} >again && test_cmp got again && cp "$odd" "$odd$odd" &&
+	test_expect_code 2 evenstep run --local 1 --queue "$odd$odd" --journal journal --resume -- echo {begin} {end} {label} 2>err &&
 	said "evenstep: --journal: journal: is of another work: xxh3 [0-9a-f]*: give what it was begun with, or another file"
 '
 # told LABEL BEGIN: a unit fails where the label is bad; which labels were at work is told.

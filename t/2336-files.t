@@ -95,10 +95,10 @@ test_expect_success 'with --local and no --workdir the file is there, and stays 
 	cat here-* | sort -n | test_cmp all - && for file in here-*; do test $file -ef same-${file#here-} || return 1; done && rm here-* same-*
 '
 test_expect_success 'older files of such names are told, and others are not; with --resume none' '
-	mkdir -p old && : >old/7.in && run --workdir tmp --return old/{begin}.out -- sh -c "mkdir old; : >old/{begin}.out" 2>err && test_must_fail grep "already" err &&
-	: >old/7.out && run --workdir tmp --return old/{begin}.out -- sh -c "mkdir old; : >old/{begin}.out" 2>err &&
+	mkdir -p old && : >old/7.in && run --workdir tmp --return old/{begin}.out -- sh -c "mkdir old; : {end} >old/{begin}.out" 2>err && test_must_fail grep "already" err &&
+	: >old/7.out && run --workdir tmp --return old/{begin}.out -- sh -c "mkdir old; : {end} >old/{begin}.out" 2>err &&
 	said "evenstep: --return: there are such files already: what this run does not replace of them stays beside its own" &&
-	run --journal old.j --resume --workdir tmp --return old/{begin}.out -- sh -c "mkdir old; : >old/{begin}.out" 2>err && test_must_fail grep "already" err && rm -r old
+	run --journal old.j --resume --workdir tmp --return old/{begin}.out -- sh -c "mkdir old; : {end} >old/{begin}.out" 2>err && test_must_fail grep "already" err && rm -r old
 '
 test_expect_success '--ok-status: files come with that status, too' '
 	run --workdir tmp --ok-status 0,3 --return ok/{begin} -- sh -c "mkdir ok; seq {begin} \$(({end} - 1)) >ok/{begin}; exit 3" && together ok
@@ -166,7 +166,7 @@ test_expect_success 'a name that a piece which counts has, too, stays: cut other
 '
 while IFS='|' read -r what command why; do
 	test_expect_success "$what: exit 1, says which" '
-		test_expect_code 1 run --workdir tmp --return d/f-{begin} -- sh -c "mkdir d; printf oh >&2; $command" 2>err && grep -E "local[0-9]: oh$" err &&
+		test_expect_code 1 run --workdir tmp --return d/f-{begin} -- sh -c "mkdir d; : {begin} {end}; printf oh >&2; $command" 2>err && grep -E "local[0-9]: oh$" err &&
 		said "evenstep: local[0-9]: frame 0, units [0-9:]+: sh did not return d/f-[0-9]+: $why: --return names .*" && test ! -e d && nothing_left
 	'
 done <<'END'
@@ -177,21 +177,21 @@ a folder in its place|mkdir d/f-{begin}|is a folder
 a pipe|mkfifo d/f-{begin}|is no regular file
 END
 test_expect_success 'a file that this disk has no room for: exit 1, before it is filled' '
-	test_expect_code 1 run --workdir tmp --return huge-{begin} -- sh -c "truncate -s 15T huge-{begin}" 2>err &&
+	test_expect_code 1 run --workdir tmp --return huge-{begin} -- sh -c "truncate -s 15T huge-{begin}; : {end}" 2>err &&
 	said "evenstep: --return: huge-[0-9]+: No space left on device: .*" && nothing_left && ! ls huge-*
 '
 test_expect_success 'something else is in its place here: exit 1, and it stays' '
-	mkdir -p way && mkfifo way/0 && test_expect_code 1 run --workdir tmp --return way/{begin} -- sh -c "mkdir way; : >way/{begin}" 2>err &&
+	mkdir -p way && mkfifo way/0 && test_expect_code 1 run --workdir tmp --return way/{begin} -- sh -c "mkdir way; : {end} >way/{begin}" 2>err &&
 	said "evenstep: --return: way/0: File exists: .*" && test -p way/0 && rm -r way
 '
 
 # --- --bcast -------------------------------------------------------------------
 test_expect_success '--bcast: every node has the files before its first command, whole, with their modes' '
 	cp units tool && seq 200000 >data && run --bcast "tool:tmp/{node}.tool" --bcast "data:$PWD/tmp/{node}.data" -- sh -c "cmp data tmp/{node}.data && exec tmp/{node}.tool {begin} {end}" >got &&
-	sort -n got | test_cmp all - && echo changed >data && run --bcast "data:tmp/{node}.data" -- sh -c "cat tmp/{node}.data; : {begin}" >got && sort -u got | test_cmp data - && rm tmp/*.data tmp/*.tool
+	sort -n got | test_cmp all - && echo changed >data && run --bcast "data:tmp/{node}.data" -- sh -c "cat tmp/{node}.data; : {begin} {end}" >got && sort -u got | test_cmp data - && rm tmp/*.data tmp/*.tool
 '
 test_expect_success 'a node that cannot have it: exit 1, no command has run' '
-	mkdir tmp/local0 tmp/local1 && test_expect_code 1 run --bcast "tool:tmp/{node}/tool" -- touch ran-{begin} 2>err && ! ls ran-* &&
+	mkdir tmp/local0 tmp/local1 && test_expect_code 1 run --bcast "tool:tmp/{node}/tool" --reads-env -- touch ran-{begin} 2>err && ! ls ran-* &&
 	said "evenstep: local2: .*/tmp/local2/tool: No such file or directory" && said "evenstep: --bcast: tool:.*/tmp/.node./tool: 1 of 3 nodes have not got it: see the lines above" && rm -r tmp/local*
 '
 printf '0:9 ../x\n' >leaves

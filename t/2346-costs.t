@@ -75,7 +75,7 @@ if test "$1" = 0; then exec perl -e '1 while (times)[0] + (times)[1] < 0.3'; els
 END
 chmod +x burns
 test_expect_success 'a report tells the CPU time of each piece, and of what it has waited for' '
-	evenstep run --local 2 --metrics equal --range 0:2 --pieces 1 --report report -- ./burns {begin} >out 2>err &&
+	evenstep run --local 2 --metrics equal --range 0:2 --pieces 1 --report report -- ./burns {begin} {end} >out 2>err &&
 	jq -es "[.[] | select(.type == \"frame\") | .slices[]] | sort_by(.begin) | .[0].cpu > 0.1 and .[1].cpu < 0.1" report
 '
 by_speeds() { evenstep run --local 4=80,40,20,10 --range 0:100 "$@" -- sh -c "exec perl -e '1 while (times)[0] + (times)[1] < 0.004 * ({end} - {begin})'" >out 2>err || { cat err; return 1; }; }

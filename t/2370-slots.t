@@ -144,7 +144,7 @@ test_expect_success 'a command that is killed without one beside it is a failure
 test_expect_success 'a file that was not returned, or an exit of 126, is no lack of memory' '
 	beside() { evenstep run --local 1 --metrics equal --overlap --ahead 3 --range 0:20 --repeat 6 --keep-going "$@"; } &&
 	test_expect_code 1 beside -- sh -c "sleep 0.3; test {frame} -lt 4 || exit 126" 2>err && grep "exited with status 126" err && ! grep "no memory for two" err &&
-	test_expect_code 1 beside --return "made-{frame}-{begin}" -- sh -c "sleep 0.3; test {frame} -ge 4 || : >made-{frame}-{begin}" 2>err &&
+	test_expect_code 1 beside --return "made-{frame}-{begin}" -- sh -c "sleep 0.3; test {frame} -ge 4 || : {end} >made-{frame}-{begin}" 2>err &&
 	grep "did not return made-4" err && ! grep "no memory for two" err
 '
 test_expect_success '--overlap is not for a program that stays alive' '
@@ -153,12 +153,12 @@ test_expect_success '--overlap is not for a program that stays alive' '
 
 # --- what is told ----------------------------------------------------------------
 test_expect_success 'the report names the slot, and who reads it takes each for a node' '
-	evenstep run --local 2 --slots 2 --policy static --pieces 1 --range 0:4 --report report -- true {begin} && cat report &&
+	evenstep run --local 2 --slots 2 --policy static --pieces 1 --range 0:4 --report report -- true {begin} {end} && cat report &&
 	jq -es "[.[0].slices[] | \"\(.node):\(.slot)\"] == [\"local0:0\", \"local0:1\", \"local1:0\", \"local1:1\"]" report &&
 	evenstep report report >text && cat text && grep "^local1:1 " text
 '
 test_expect_success 'a report of one slot a node names none' '
-	evenstep run --local 2 --range 0:4 --report report -- true {begin} && jq -es "[.[0].slices[] | has(\"slot\")] | any | not" report
+	evenstep run --local 2 --range 0:4 --report report -- true {begin} {end} && jq -es "[.[0].slices[] | has(\"slot\")] | any | not" report
 '
 test_expect_success 'bad slots are refused with what is allowed' '
 	for bad in 0 -1 4097 1.5 "" core gpu 2x 99999999999999999999; do

@@ -37,8 +37,8 @@ test_expect_success '--exec and --libs: neither the program nor its library is o
 	echo "int inner(void) { return 42; }" >inner.c && echo "int inner(void); int main(void) { return inner(); }" >app.c &&
 	cc -shared -fPIC -Wl,-soname,libinner.so.1 -o libinner.so.1 inner.c && cc -o app app.c libinner.so.1 &&
 	on_ctl sh -c "mkdir /tmp/own && mv app libinner.so.1 /tmp/own" && none_on_nodes "ls -d /tmp/own" &&
-	own --exec /tmp/app --libs -- /tmp/own/app "{begin}" && on_node n2 sh -c "test -x /tmp/app && ls /tmp/app_libs" >libs && grep -qx libinner.so.1 libs &&
-	test_expect_code 1 own --exec /tmp/alone -- /tmp/own/app "{begin}" && mentioned "libinner.so.1: cannot open shared object file" &&
+	own --exec /tmp/app --libs -- /tmp/own/app "{begin}" "{end}" && on_node n2 sh -c "test -x /tmp/app && ls /tmp/app_libs" >libs && grep -qx libinner.so.1 libs &&
+	test_expect_code 1 own --exec /tmp/alone -- /tmp/own/app "{begin}" "{end}" && mentioned "libinner.so.1: cannot open shared object file" &&
 	mentioned "/tmp/alone exited with status 127" && nothing_left
 '
 test_expect_success 'an agent is killed in the middle: each file is there once, and whole' '
@@ -62,7 +62,7 @@ received() { on_node n0 cat /sys/class/net/eth0/statistics/rx_bytes; }
 brings() {
 	before=$(received)
 	case $1 in
-	run) on_ctl salloc -Q -N4 env "PATH=$EVENSTEP_BUILD:$PATH" evenstep run --metrics equal --range 0:8 ${2:+--bcast "$2"} ${3:+--bcast "$3"} ${4:+"$4"} -- echo ran "{begin}" >out 2>err ;;
+	run) on_ctl salloc -Q -N4 env "PATH=$EVENSTEP_BUILD:$PATH" evenstep run --metrics equal --range 0:8 ${2:+--bcast "$2"} ${3:+--bcast "$3"} ${4:+"$4"} -- echo ran "{begin}" "{end}" >out 2>err ;;
 	srun) on_ctl srun -N4 --evenstep-probe=off ${2:+--evenstep-bcast="$2"} ${3:+--evenstep-bcast="$3"} ${4:+"$4"} echo ran >out 2>err ;;
 	esac
 	code=$? && cat err && bytes=$(($(received) - before)) && return $code

@@ -77,6 +77,6 @@ test_expect_success 'a job that is cancelled in mid-run: exit 4, nothing is left
 '
 test_expect_success 'a limit that leaves no time: nothing is begun' '
 	rm -f log && on_ctl env "PATH=$EVENSTEP_BUILD:$PATH" salloc -Q -N2 -t 1 evenstep run --metrics equal --until-end 100 --range 0:10 -- \
-		sh -c "touch ran-{begin}" 2>err; test $? = 4 && said "evenstep: time is up: 10 units of frame 0 are left: .*" && ! ls | grep ran-
+		sh -c "touch ran-{begin}; : {end}" 2>err; test $? = 4 && said "evenstep: time is up: 10 units of frame 0 are left: .*" && ! ls | grep ran-
 '
 test_done

@@ -60,7 +60,7 @@ test_expect_success 'a node that has less than the profile needs gets nothing, a
 	EOF
 	for node in n0 n1 n2 n3; do on_node $node mkdir -p /tmp/own || return 1; done &&
 	on_node n2 mount -t tmpfs -o size=20m none /tmp/own &&
-	EVENSTEP_CONF=$PWD/need.conf in_job -N4 evenstep run --profile room --range 0:40 --report report -- true {begin} 2>err; rc=$?; cat err
+	EVENSTEP_CONF=$PWD/need.conf in_job -N4 evenstep run --profile room --range 0:40 --report report -- true {begin} {end} 2>err; rc=$?; cat err
 	on_node n2 umount /tmp/own && test $rc = 0 &&
 	grep -E "n2 has 0.0 GB of storage, and the profile room needs 0.1 GB: it gets nothing" err && test "$(grep -c "gets nothing" err)" = 1 &&
 	jq -es "[.[0].slices[] | .node] | index(\"n2\") == null" report &&

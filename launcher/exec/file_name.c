@@ -31,7 +31,14 @@ static int ends_well(const char *path)
 
 static int has(const char *text, const char *field)
 {
-    return strstr(text, field) != NULL;
+    const char *found, *at;
+
+    while ((found = template_next(text, &at)) != NULL) {
+        if (strcmp(found, field) == 0)
+            return 1;
+        text = at + strlen(found);
+    }
+    return 0;
 }
 
 /* Fields with nothing between them, or only digits: 1 and 12 look like 11 and 2. */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIELDS = 7, VALUE_MAX = NODE_NAME_MAX + LABEL_MAX };
+enum { FIELDS = 7, MARK_MAX = 16, VALUE_MAX = NODE_NAME_MAX + LABEL_MAX };
 
 struct field {
     const char *brace;    /* in a word */
@@ -43,11 +43,90 @@ static void fields_of(struct field f[FIELDS],
     snprintf(f[6].value, VALUE_MAX, "%s", node);
 }
 
-static const struct field *field_at(const struct field f[], const char *text)
+/* A name, or nothing, with braces around it. */
+struct braced {
+    size_t name;         /* of names[]; FIELDS: nothing */
+    size_t before, pair; /* braces that have no partner, and pairs */
+    size_t len;          /* of all, up to the last partner */
+};
+
+/* The name of a field that stands before a '}'; FIELDS + 1: none, FIELDS:
+ * nothing does. */
+static size_t name_at(const char *text)
 {
     for (size_t i = 0; i < FIELDS; i++)
-        if (strncmp(text, f[i].brace, strlen(f[i].brace)) == 0)
-            return &f[i];
+        if (strncmp(text, names[i][0] + 1, strlen(names[i][0]) - 1) == 0)
+            return i;
+    return *text == '}' ? FIELDS : FIELDS + 1;
+}
+
+static size_t name_len(size_t name)
+{
+    return name < FIELDS ? strlen(names[name][0]) - 2 : 0;
+}
+
+static int find_braced(const char *text, struct braced *b)
+{
+    size_t open = strspn(text, "{"), close;
+
+    *b = (struct braced){.name = name_at(text + open)};
+    if (open == 0 || b->name > FIELDS)
+        return 0;
+    close = strspn(text + open + name_len(b->name), "}");
+    b->pair = open < close ? open : close;
+    b->before = open - b->pair;
+    b->len = open + name_len(b->name) + b->pair;
+    return 1;
+}
+
+/* Is it filled in? */
+static int is_field(const struct braced *b)
+{
+    return b->name < FIELDS && b->pair % 2 == 1;
+}
+
+const char *template_next(const char *text, const char **at)
+{
+    struct braced b;
+
+    while ((text = strchr(text, '{')) != NULL) {
+        int found = find_braced(text, &b);
+
+        if (found && is_field(&b)) {
+            *at = text + b.before + b.pair - 1;
+            return names[b.name][0];
+        }
+        text += found ? b.len : strspn(text, "{");
+    }
+    return NULL;
+}
+
+static void put_times(FILE *to, char c, size_t n)
+{
+    while (n-- > 0)
+        (void)putc(c, to); /* the caller asks ferror() */
+}
+
+static void put_braced(FILE *to, const struct braced *b, const struct field f[])
+{
+    size_t kept = b->name < FIELDS ? b->pair / 2 : (b->pair + 1) / 2;
+
+    put_times(to, '{', b->before + kept);
+    if (is_field(b))
+        (void)fputs(f[b->name].value, to);
+    else if (b->name < FIELDS)
+        (void)fprintf(to, "%.*s", (int)name_len(b->name), f[b->name].brace + 1);
+    put_times(to, '}', kept);
+}
+
+/* Close what open_memstream() made; NULL if a byte of it is lacking. */
+static char *end_text(FILE *to, char **out)
+{
+    int bad = ferror(to);
+
+    if (fclose(to) == 0 && !bad)
+        return *out;
+    free(*out);
     return NULL;
 }
 
@@ -57,26 +136,21 @@ static char *fill_word(const char *word, const struct field f[])
     char *out = NULL;
     size_t size;
     FILE *to = open_memstream(&out, &size);
-    int bad;
+    struct braced b;
 
     if (!to)
         return NULL;
-    while (*word) {
-        const struct field *hit = *word == '{' ? field_at(f, word) : NULL;
-
-        if (hit) {
-            (void)fputs(hit->value, to); /* ferror() is checked below */
-            word += strlen(hit->brace);
+    while (*word)
+        if (*word == '{' && find_braced(word, &b)) {
+            put_braced(to, &b, f);
+            word += b.len;
         } else {
-            (void)putc(*word++, to);
+            size_t n = *word == '{' ? strspn(word, "{") : 1;
+
+            (void)fwrite(word, 1, n, to);
+            word += n;
         }
-    }
-    bad = ferror(to);
-    if (fclose(to) != 0 || bad) {
-        free(out);
-        return NULL;
-    }
-    return out;
+    return end_text(to, &out);
 }
 
 static size_t count_words(char *const words[])
@@ -106,6 +180,88 @@ char **template_argv(char *const argv[],
     }
     return words;
 }
+
+/* --- other delimiters ----------------------------------------------------- */
+
+int template_is_mark(const char *mark)
+{
+    size_t n = strlen(mark);
+
+    return n > 0 && n % 2 == 0 && n <= MARK_MAX
+           && strcspn(mark, "{}abcdefghijklmnopqrstuvwxyz") == n;
+}
+
+/* The name between the halves of a mark, and how long all three are. */
+static size_t marked_at(const char *text, const char *mark, size_t *name)
+{
+    size_t half = strlen(mark) / 2;
+
+    if (strncmp(text, mark, half) != 0)
+        return 0;
+    for (*name = 0; *name < FIELDS; ++*name) {
+        size_t len = name_len(*name);
+
+        if (strncmp(text + half, names[*name][0] + 1, len) == 0
+            && strncmp(text + half + len, mark + half, half) == 0)
+            return 2 * half + len;
+    }
+    return 0;
+}
+
+/* A name with twice its braces, which fill_word() halves; around a field, one
+ * more. */
+static size_t put_own(FILE *to, const char *word, const char *mark)
+{
+    size_t open = strspn(word, "{"), close, name, len, pair;
+    int field;
+
+    len = marked_at(word + open, mark, &name);
+    field = len > 0;
+    if (!field) {
+        name = name_at(word + open);
+        len = name_len(name > FIELDS ? FIELDS : name);
+    }
+    close = strspn(word + open + len, "}");
+    pair = name > FIELDS ? 0 : open < close ? open : close;
+    put_times(to, '{', open + pair + (field ? 1 : 0));
+    if (name < FIELDS)
+        (void)fprintf(to, "%.*s", (int)name_len(name), names[name][0] + 1);
+    put_times(to, '}', 2 * pair + (field ? 1 : 0));
+    return open + len + pair;
+}
+
+static char *rename_word(const char *word, const char *mark)
+{
+    char *out = NULL;
+    size_t size, name;
+    FILE *to = open_memstream(&out, &size);
+
+    if (!to)
+        return NULL;
+    while (*word)
+        if (*word == '{' || marked_at(word, mark, &name) > 0)
+            word += put_own(to, word, mark);
+        else
+            (void)putc(*word++, to);
+    return end_text(to, &out);
+}
+
+char **template_renamed(char *const argv[], const char *mark)
+{
+    size_t n = count_words(argv);
+    char **words = calloc(n + 1, sizeof *words);
+
+    for (size_t i = 0; words && i < n; i++) {
+        words[i] = rename_word(argv[i], mark);
+        if (!words[i]) {
+            template_free(words);
+            return NULL;
+        }
+    }
+    return words;
+}
+
+/* --- the environment ------------------------------------------------------ */
 
 static int is_slice_variable(const char *entry, const struct field f[])
 {

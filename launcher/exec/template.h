@@ -4,6 +4,8 @@
  *
  * {begin} {end} {count} {frame} {slot} {label} {node} in its words are replaced,
  * and EVENSTEP_BEGIN, _END, _COUNT, _FRAME, _SLOT, _LABEL and _NODE are set.
+ * Around these names, and around nothing, two braces are one that is kept:
+ * {{end}} comes to {end}, {{{end}}} to the number in braces, {{}} to {}.
  * Any other text in braces stays as it is.
  */
 #ifndef LAUNCHER_EXEC_TEMPLATE_H
@@ -14,6 +16,21 @@
 /* The i-th field, as it is written in a word: "{begin}"; NULL behind the last.
  */
 const char *template_field(size_t i);
+
+/* The first field of a text that is filled in, as template_field() has it, and
+ * where it begins in the text; NULL: there is none. */
+const char *template_next(const char *text, const char **at);
+
+/* Do the two halves of mark, as in "[[]]", differ from letters and braces, so
+ * that fields may be written between them? */
+int template_is_mark(const char *mark);
+
+/*
+ * The words of argv, whose fields are written between the halves of mark, with
+ * these in braces, and what braces they have of their own kept.  The caller
+ * frees them by template_free(); NULL if memory ran out.
+ */
+char **template_renamed(char *const argv[], const char *mark);
 
 /*
  * The words of argv with their fields replaced; or the environment env with the

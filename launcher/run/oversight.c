@@ -64,21 +64,33 @@ int oversight_near_field(const char *text, char near[OVERSIGHT_FIELD_MAX])
     return s.name != NULL;
 }
 
-/* 1 if there was something to tell. */
-static int tell_field(const char *text, int is_variable)
+/* Of a field with a $ before it, which a shell was to see. */
+static int tell_variables_of(const char *text)
 {
-    const char *field = field_here(text);
-    char near[OVERSIGHT_FIELD_MAX];
+    const char *field, *at;
+    int told = 0;
 
-    if (field && is_variable)
+    for (; (field = template_next(text, &at)) != NULL;
+         text = at + strlen(field)) {
+        if (at == text || at[-1] != '$')
+            continue;
         notice("$%s: %s is filled in, and the $ stays: leave the $ out, or "
                "name your variable otherwise",
                field, field);
-    else if (!is_variable && oversight_near_field(text, near))
-        notice("%.*s} is left as it is: did you mean {%s}?",
-               (int)strcspn(text, "}"), text, near);
-    else
+        told++;
+    }
+    return told;
+}
+
+/* 1 if there was something to tell. */
+static int tell_field(const char *text)
+{
+    char near[OVERSIGHT_FIELD_MAX];
+
+    if (!oversight_near_field(text, near))
         return 0;
+    notice("%.*s} is left as it is: did you mean {%s}?",
+           (int)strcspn(text, "}"), text, near);
     return 1;
 }
 
@@ -86,9 +98,12 @@ static int tell_fields_of(const char *text)
 {
     int told = 0;
 
-    for (const char *at = text; at && (at = strchr(at, '{')); at++)
-        told += tell_field(at, at > text && at[-1] == '$');
-    return told;
+    if (!text)
+        return 0;
+    for (const char *at = text; (at = strchr(at, '{')); at += strspn(at, "{"))
+        if (at[1] != '{' && (at == text || at[-1] != '$'))
+            told += tell_field(at);
+    return told + tell_variables_of(text);
 }
 
 int oversight_tell_fields(char *const command[])
@@ -102,139 +117,215 @@ int oversight_tell_fields(char *const command[])
 
 /* --- slices --------------------------------------------------------------- */
 
-static int has_slice_field(const char *word)
-{
-    for (const char *at = word; (at = strchr(at, '{')); at++) {
-        const char *field = field_here(at);
+static const struct {
+    const char *name; /* behind "EVENSTEP_" */
+    unsigned reads;
+} variables[] = {
+    {"BEGIN", READS_BEGIN}, {"END", READS_END},    {"COUNT", READS_COUNT},
+    {"FRAME", READS_OTHER}, {"SLOT", READS_OTHER}, {"LABEL", READS_OTHER},
+    {"NODE", READS_OTHER},  {"DIR", READS_OTHER},
+};
 
-        if (field && strcmp(field, "{node}") != 0)
-            return 1;
+#define N_VARIABLES   (sizeof variables / sizeof variables[0])
+#define VARIABLE_LONG 16 /* longer than any of them with its prefix */
+
+/* What it says of libevenstep, or otherwise of EVENSTEP_, may be all. */
+static unsigned variable_at(const char *text, size_t len)
+{
+    for (size_t i = 0; i < N_VARIABLES; i++) {
+        size_t n = strlen(variables[i].name);
+
+        if (len < 9 + n || memcmp(text + 9, variables[i].name, n) != 0)
+            continue;
+        if (len == 9 + n
+            || (text[9 + n] != '_' && !isalnum((unsigned char)text[9 + n])))
+            return variables[i].reads;
     }
-    return 0;
+    return READS_ANY;
 }
 
-/* It says EVENSTEP_BEGIN or so, or uses libevenstep. */
-static int says_evenstep(const char *text, size_t len)
+/* It says EVENSTEP_BEGIN or so, or uses libevenstep.  What lies at the end is
+ * left out if there is more to come. */
+static unsigned says_evenstep(const char *text, size_t len, int is_end)
 {
-    return memmem(text, len, "EVENSTEP_", 9) != NULL
-           || memmem(text, len, "evenstep_", 9) != NULL;
+    const char *at = text, *end = text + len;
+    unsigned reads = memmem(text, len, "evenstep_", 9) ? READS_ANY : 0;
+
+    while ((at = memmem(at, (size_t)(end - at), "EVENSTEP_", 9)) != NULL) {
+        if (!is_end && end - at < VARIABLE_LONG)
+            break;
+        reads |= variable_at(at, (size_t)(end - at));
+        at += 9;
+    }
+    return reads;
 }
 
-enum look { LOOK_NO, LOOK_YES, LOOK_UNKNOWN };
+static unsigned reads_of_word(const char *word)
+{
+    static const struct {
+        const char *field;
+        unsigned reads;
+    } fields[] = {{"{begin}", READS_BEGIN},
+                  {"{end}", READS_END},
+                  {"{count}", READS_COUNT},
+                  {"{node}", 0}};
+    unsigned reads = says_evenstep(word, strlen(word), 1);
+    const char *field, *at;
+
+    for (; (field = template_next(word, &at)) != NULL;
+         word = at + strlen(field)) {
+        size_t i = 0;
+
+        while (i < 4 && strcmp(fields[i].field, field) != 0)
+            i++;
+        reads |= i < 4 ? fields[i].reads : READS_OTHER;
+    }
+    return reads;
+}
+
+unsigned oversight_words_read(char *const command[])
+{
+    unsigned reads = 0;
+
+    for (size_t i = 0; command[i]; i++)
+        reads |= reads_of_word(command[i]);
+    return reads;
+}
 
 /* What is compressed, or large, or cannot be read, may say anything. */
-static enum look look_through(int fd)
+static unsigned look_through(int fd)
 {
-    char text[65536 + 8]; /* with the end of what was read before */
+    char text[65536 + VARIABLE_LONG]; /* with the end of what was read before */
     size_t kept = 0, all = 0;
+    unsigned reads = 0;
     ssize_t n;
 
     while ((n = read(fd, text + kept, sizeof text - kept)) > 0) {
         size_t len = kept + (size_t)n;
 
-        if (says_evenstep(text, len))
-            return LOOK_YES;
         if (all == 0 && len >= 2 && memcmp(text, "PK", 2) == 0)
-            return LOOK_UNKNOWN;
+            return READS_UNKNOWN;
+        reads |= says_evenstep(text, len, 0);
         all += (size_t)n;
         if (all > FILE_BYTES_MAX)
-            return LOOK_UNKNOWN;
-        kept = len < 8 ? len : 8;
+            return READS_UNKNOWN;
+        kept = len < VARIABLE_LONG ? len : VARIABLE_LONG;
         memmove(text, text + len - kept, kept);
     }
-    return n < 0 ? LOOK_UNKNOWN : LOOK_NO;
+    return reads | (n < 0 ? READS_UNKNOWN : says_evenstep(text, kept, 1));
 }
 
-/* LOOK_NO also for what is no file; *found if it is one. */
-static enum look look_at_file(const char *path, int *found)
+/* 0 also for what is no file; *found if it is one. */
+static unsigned look_at_file(const char *path, int *found)
 {
     struct stat st;
-    enum look look;
+    unsigned reads;
     int fd;
 
     if (stat(path, &st) < 0)
-        return LOOK_NO;
+        return 0;
     if (!S_ISREG(st.st_mode))
-        return S_ISCHR(st.st_mode) ? LOOK_NO : LOOK_UNKNOWN;
+        return S_ISCHR(st.st_mode) ? 0 : READS_UNKNOWN;
     fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
-        return LOOK_UNKNOWN;
+        return READS_UNKNOWN;
     *found = 1;
-    look = look_through(fd);
+    reads = look_through(fd);
     (void)close(fd); /* was only read */
-    return look;
+    return reads;
 }
 
 /* A file of that name here, or a program of that name. */
-static enum look look_at_name(const char *name, int *found)
+static unsigned look_at_name(const char *name, int *found)
 {
     const char *dirs = getenv("PATH");
-    enum look look = look_at_file(name, found);
+    unsigned reads = look_at_file(name, found);
     char path[4096];
     size_t n;
 
-    if (look != LOOK_NO || *found || strchr(name, '/'))
-        return look;
+    if (reads != 0 || *found || strchr(name, '/'))
+        return reads;
     for (; dirs && *dirs && !*found; dirs += n + (dirs[n] == ':')) {
         n = strcspn(dirs, ":");
         if (snprintf(path, sizeof path, "%.*s/%s", (int)n, dirs, name)
             < (int)sizeof path)
-            look = look_at_file(path, found);
+            reads = look_at_file(path, found);
     }
-    return look;
+    return reads;
 }
 
 /* What a word names: the whole of it and, as it may be a shell's, its parts. */
-static enum look look_at_word(const char *word, int *found, size_t *files)
+static unsigned look_at_word(const char *word, int *found, size_t *files)
 {
     static const char between[] = " \t\n'\"`;|&<>()=$";
-    enum look look = look_at_name(word, found);
+    unsigned reads = look_at_name(word, found);
     char part[256];
 
-    while (look == LOOK_NO && *word) {
+    while (*word) {
         size_t n = strcspn(word, between);
         int there = 0;
 
         if (n > 0 && word[n] && n < sizeof part) {
             snprintf(part, sizeof part, "%.*s", (int)n, word);
-            look = look_at_name(part, &there);
+            reads |= look_at_name(part, &there);
             *files += there != 0;
         }
         if (*files > TOKEN_FILES_MAX)
-            return LOOK_UNKNOWN;
+            return reads | READS_UNKNOWN;
         word += n + strspn(word + n, between);
     }
-    return look;
+    return reads;
+}
+
+unsigned oversight_files_read(char *const command[])
+{
+    unsigned reads = 0;
+    size_t files = 0;
+
+    for (size_t i = 0; command[i]; i++) {
+        int found = 0;
+
+        reads |= look_at_word(command[i], &found, &files);
+        if ((i == 0 && !found) || strcmp(command[i], "-m") == 0)
+            reads |= READS_UNKNOWN; /* a program of the nodes only, a module */
+    }
+    return reads;
 }
 
 int oversight_uses_no_slice(char *const command[])
 {
-    enum look look = LOOK_NO;
-    size_t files = 0;
+    return oversight_words_read(command) == 0
+           && oversight_files_read(command) == 0;
+}
 
-    for (size_t i = 0; look == LOOK_NO && command[i]; i++) {
-        int found = 0;
+/* It never reads the lines of its pieces. */
+static int reads_no_stdin(const char *program)
+{
+    static const char *const names[] = {"date",   "echo", "false", "hostname",
+                                        "printf", "seq",  "sleep", "touch"};
 
-        if (has_slice_field(command[i])
-            || says_evenstep(command[i], strlen(command[i])))
-            return 0;
-        look = look_at_word(command[i], &found, &files);
-        if ((i == 0 && !found) || strcmp(command[i], "-m") == 0)
-            return 0; /* a program of the nodes only, a module: who knows */
-    }
-    return look == LOOK_NO;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(program, names[i]) == 0)
+            return 1;
+    return 0;
 }
 
 static void tell_command(const struct run_options *o, char *const command[])
 {
-    if (oversight_tell_fields(command) > 0 || o->lines || o->persistent
+    if (o->lines && !o->persistent && reads_no_stdin(command[0]))
+        notice("%s reads no standard input, and the lines of a piece come "
+               "there: give a command that reads them, as xargs does",
+               command[0]);
+    if ((!o->replace && oversight_tell_fields(command) > 0) || o->lines
+        || o->persistent || o->reads_env
         || (o->n_queues == 0 && o->work.end - o->work.begin <= o->grain))
         return;
     if (oversight_uses_no_slice(command))
-        notice("%.100s seems to use no slice, so that each does the same: give "
-               "it {begin} and {end}; if it does read EVENSTEP_BEGIN, say so: "
-               "env U={begin} %.100s",
-               command[0], command[0]);
+        notice(
+            "%.100s seems to use nothing of its piece, so that each does the "
+            "same: give it {begin} and {end}; if it reads EVENSTEP_BEGIN and "
+            "EVENSTEP_END itself, say so by --reads-env",
+            command[0]);
 }
 
 static void tell_names(const struct run_options *o)

@@ -21,6 +21,22 @@ int oversight_near_field(const char *text, char near[OVERSIGHT_FIELD_MAX]);
  * see and which are filled in.  Returns how many there were. */
 int oversight_tell_fields(char *const command[]);
 
+/* What of its slice a command reads, a set of these. */
+enum {
+    READS_BEGIN = 1,
+    READS_END = 2,
+    READS_COUNT = 4,
+    READS_OTHER = 8,    /* its frame, label or slot */
+    READS_ANY = 16,     /* it may read all of it, as by libevenstep */
+    READS_UNKNOWN = 32, /* it cannot be seen */
+};
+
+/* By the fields in its words, and the variables that they name; and by what the
+ * files name that are in its words: a script, or a program that asks for the
+ * environment. */
+unsigned oversight_words_read(char *const command[]);
+unsigned oversight_files_read(char *const command[]);
+
 /*
  * Does the command use no slice, as far as can be seen?  It does if a word has
  * a field but for {node}, or says EVENSTEP_ in any case, or if a file that is

@@ -11,6 +11,8 @@
 #include "launcher/base/options.h"
 #include "launcher/commands.h"
 #include "launcher/config/config_file.h"
+#include "launcher/exec/template.h"
+#include "launcher/run/command_fields.h"
 #include "launcher/run/job_nodes.h"
 #include "launcher/run/oversight.h"
 #include "launcher/run/profile_auto.h"
@@ -316,6 +318,8 @@ static int run_main(int argc, char **argv, struct es_error *err)
     if (rc == 0)
         rc = run_options_settle(o, &config, err);
     if (rc == 0)
+        rc = command_fields_settle(o, err);
+    if (rc == 0)
         rc = run_files_check(o, err);
     if (rc == 0) {
         r.summary.policy = o->policy_name;
@@ -327,6 +331,7 @@ static int run_main(int argc, char **argv, struct es_error *err)
         front_end(&r.front);
     }
     work_types_clear(&o->types);
+    template_free(o->renamed);
     free(o);
     return rc < 0 ? -1 : 0;
 }

@@ -7,6 +7,7 @@
 #include "launcher/config/profile_option.h"
 #include "launcher/config/threshold_option.h"
 #include "launcher/exec/file_name.h"
+#include "launcher/exec/template.h"
 #include "launcher/run/distribution.h"
 #include "launcher/run/profile_auto.h"
 #include "launcher/run/stdin_readers.h"
@@ -48,6 +49,20 @@ static int take_queue(void *at, const char *text, struct es_error *err)
         return es_fail(err, ES_USAGE, "give 16 at most",
                        "--queue: %s is one too many", text);
     o->queue[o->n_queues++] = text;
+    return 0;
+}
+
+static int take_replace(void *at, const char *text, struct es_error *err)
+{
+    const char **mark = at;
+
+    if (!template_is_mark(text))
+        return es_fail(
+            err, ES_USAGE, "give two halves of one length, for example '[[]]'",
+            "--replace: \"%.40s\" is no pair of marks without letters "
+            "and braces",
+            text);
+    *mark = text;
     return 0;
 }
 
@@ -251,6 +266,13 @@ const struct option run_options_table[] = {
     {OPTION_FLAG, "persistent", NULL, AT(persistent), .help =
      "CMD is started once a node, and gets its slices by evenstep_next() of "
      "libevenstep: see libevenstep(3)"},
+    {OPTION_TAKE, "replace", "MARKS", AT(replace), .take = take_replace,
+     .help =
+     "fields of CMD are between the halves of MARKS, and not in braces: with "
+     "'[[]]' [[begin]] is filled in, and {begin} stays"},
+    {OPTION_FLAG, "reads-env", NULL, AT(reads_env), .help =
+     "CMD reads EVENSTEP_BEGIN and EVENSTEP_END itself, so it need not be given "
+     "both"},
     {OPTION_FLAG, "dry-run", NULL, AT(dry_run), .help =
      "measure the nodes, print the first commands of each, and run none"},
     {OPTION_TAKE, "bcast", "SRC:DST", .take = take_bcast, .help =

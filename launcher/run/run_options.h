@@ -77,6 +77,9 @@ struct run_options {
     struct work_types types;   /* of that file, and of the command line */
     char **command;            /* points into argv; of the first work, if
                                   there is none */
+    const char *replace;       /* around fields, as "[[]]"; NULL: braces */
+    char **renamed;            /* the command, where that is given */
+    int reads_env;             /* it reads EVENSTEP_END itself */
 };
 
 extern const struct option run_options_table[];

@@ -3,7 +3,7 @@
  * Any words as the command of a slice, and as the environment that it has: up
  * to the first empty line the label, then a word a line.  What comes out has
  * as many words, in which nothing but our braces has changed, and each of the
- * slice's variables once.
+ * slice's variables once.  With other marks braces stay as they are.
  */
 #include "launcher/exec/template.h"
 
@@ -48,25 +48,60 @@ static size_t count(char **words)
     return n;
 }
 
+/* Of the braces around a name, or nothing, every second is kept. */
+static void follow_braces(const char **in,
+                          const char **out,
+                          const char *const value[])
+{
+    size_t open = strspn(*in, "{"), hit = FIELDS, len = 0, close, pair, kept;
+    const char *name = *in + open;
+
+    for (size_t i = 0; i < FIELDS; i++)
+        if (strncmp(name, braces[i] + 1, strlen(braces[i]) - 1) == 0)
+            hit = i;
+    len = hit < FIELDS ? strlen(braces[hit]) - 2 : 0;
+    close = strspn(name + len, "}");
+    pair = open < close ? open : close;
+    kept = hit < FIELDS ? pair / 2 : (pair + 1) / 2;
+    must(strspn(*out, "{") >= open - pair + kept);
+    *out += open - pair + kept;
+    if (hit < FIELDS && pair % 2 == 1) {
+        must(strncmp(*out, value[hit], strlen(value[hit])) == 0);
+        *out += strlen(value[hit]);
+    } else {
+        must(strncmp(*out, name, len) == 0);
+        *out += len;
+    }
+    must(strspn(*out, "}") >= kept);
+    *out += kept;
+    *in = name + len + pair;
+}
+
 /* Does out begin with what stands for the first thing of in?  How far both go
  * on then; values are as in the slice below. */
 static void follow(const char *in, const char *out, const char *const value[])
 {
-    while (*in) {
-        size_t hit = FIELDS;
-
-        for (size_t i = 0; i < FIELDS; i++)
-            if (strncmp(in, braces[i], strlen(braces[i])) == 0)
-                hit = i;
-        if (hit == FIELDS) {
+    while (*in)
+        if (*in == '{')
+            follow_braces(&in, &out, value);
+        else
             must(*in++ == *out++);
-            continue;
-        }
-        must(strncmp(out, value[hit], strlen(value[hit])) == 0);
-        in += strlen(braces[hit]);
-        out += strlen(value[hit]);
-    }
     must(*out == '\0');
+}
+
+/* What is between other marks comes to the same, and braces stay. */
+static void rename_words(char *words[], size_t n, const struct msg_run *slice)
+{
+    char **renamed = template_renamed(words, "[[]]"), **argv;
+
+    must(renamed && count(renamed) == n);
+    argv = template_argv(renamed, slice, "n0");
+    must(argv && count(argv) == n);
+    for (size_t i = 0; i < n; i++)
+        if (!strstr(words[i], "[["))
+            must(strcmp(words[i], argv[i]) == 0);
+    template_free(argv);
+    template_free(renamed);
 }
 
 static void fill_words(char *words[], size_t n, const struct msg_run *slice)
@@ -119,6 +154,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     snprintf(slice.label, sizeof slice.label, "%s", text);
     n = cut(words, rest ? rest : text + size);
     fill_words(words, n, &slice);
+    rename_words(words, n, &slice);
     fill_environ(words, n, &slice);
     free(text);
     return 0;

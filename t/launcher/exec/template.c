@@ -18,7 +18,14 @@ static const struct {
     {"{", "{"},
     {"{begin", "{begin"},
     {"{unknown} {} {BEGIN}", "{unknown} {} {BEGIN}"},
-    {"{{begin}}", "{10}"},
+    {"{{begin}}", "{begin}"},
+    {"{{{begin}}}", "{10}"},
+    {"{{{{begin}}}}", "{{begin}}"},
+    {"{{begin}", "{10"},
+    {"{\"a\":{\"b\":{begin}}}", "{\"a\":{\"b\":10}}"},
+    {"f\"{{end}}\" {end}", "f\"{end}\" 25"},
+    {"{{}} {{{}}} {{}", "{} {{}} {{}"},
+    {"{{print}} {{ .Name }} {{line}}", "{{print}} {{ .Name }} {{line}}"},
     {"{begin}{", "10{"},
     {"{ begin}{begin }", "{ begin}{begin }"},
     {"%s%n{end}", "%s%n25"},
@@ -36,6 +43,46 @@ static void test_words(void)
         is_str(got ? got[0] : NULL, words[i].want, what);
         template_free(got);
     }
+}
+
+static const struct {
+    const char *mark, *word, *want;
+} marked[] = {
+    {"[[]]", "[[begin]]-[[end]]", "10-25"},
+    {"[[]]", "{begin} {} {{}} {{{count}}} {line}",
+     "{begin} {} {{}} {{{count}}} {line}"},
+    {"[[]]", "{[[count]]}} {{[[count]] [[[count]]]", "{15}} {{15 [15]"},
+    {"[[]]", "{\"{end}\": [[[end]]]}", "{\"{end}\": [25]}"},
+    {"[[]]", "[[begin] [begin]] [[line]]", "[[begin] [begin]] [[line]]"},
+    {"<>", "<label><node>", "dawnn1"},
+    {"@@", "a@slot@b", "a4b"},
+};
+
+static void test_marks(void)
+{
+    for (size_t i = 0; i < sizeof marked / sizeof marked[0]; i++) {
+        char *argv[] = {(char *)marked[i].word, NULL};
+        char **own = template_renamed(argv, marked[i].mark);
+        char **got = own ? template_argv(own, &slice, "n1") : NULL;
+
+        is_str(got ? got[0] : NULL, marked[i].want, marked[i].word);
+        template_free(got);
+        template_free(own);
+    }
+    ok(template_is_mark("[[]]") && template_is_mark("@@"), "two halves");
+    ok(!template_is_mark("") && !template_is_mark("[[]")
+           && !template_is_mark("{}") && !template_is_mark("ab")
+           && !template_is_mark("[[[[[[[[[]]]]]]]]]"),
+       "not none, nor with letters or braces, nor long ones");
+}
+
+static void test_next(void)
+{
+    const char *text = "{{end}} {x} {{{count}}} {node", *at = NULL;
+
+    is_str(template_next(text, &at), "{count}", "the first that is filled in");
+    ok(at && strncmp(at, "{count}}}", 9) == 0, "and where it is");
+    ok(!template_next("{{end}} {} {", &at), "there may be none");
 }
 
 /* What is filled in is not looked at again. */
@@ -146,11 +193,20 @@ static void test_no_memory(void)
     ok(got && n > 1 && strcmp(got[0], "a{begin}") == 0,
        "nor half an environment");
     template_free(got);
+    got = NULL;
+    for (fault_at = n = 0; !got && n < 100; fault_at = ++n)
+        got = template_renamed(argv, "<>");
+    fault_at = -1;
+    ok(got && n > 1 && strcmp(got[0], "a{{begin}}") == 0,
+       "nor half a command with other marks");
+    template_free(got);
 }
 
 int main(void)
 {
     test_words();
+    test_marks();
+    test_next();
     test_values();
     test_environ();
     test_put();

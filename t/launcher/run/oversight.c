@@ -89,6 +89,27 @@ static int uses_none(const char *a, const char *b, const char *c)
     return oversight_uses_no_slice(command);
 }
 
+/* What of it: the words, and the files. */
+static void test_reads(void)
+{
+    static char begin[] = "{begin}-{{end}}", count[] = "{count}{slot}",
+                both[] = "$EVENSTEP_BEGIN $EVENSTEP_END.",
+                odd[] = "env | grep EVENSTEP_", longer[] = "EVENSTEP_ENDING",
+                library[] = "evenstep_next()";
+    char *one[] = {begin, NULL}, *two[] = {count, NULL},
+         *three[] = {both, NULL}, *four[] = {odd, NULL},
+         *five[] = {longer, NULL}, *six[] = {library, NULL},
+         *file[] = {with, NULL};
+
+    is_int(oversight_words_read(one), READS_BEGIN, "what is kept is no field");
+    is_int(oversight_words_read(two), READS_COUNT | READS_OTHER, "two fields");
+    is_int(oversight_words_read(three), READS_BEGIN | READS_END, "variables");
+    is_int(oversight_words_read(four), READS_ANY, "all variables");
+    is_int(oversight_words_read(five), READS_ANY, "one that is unknown");
+    is_int(oversight_words_read(six), READS_ANY, "the library");
+    is_int(oversight_files_read(file), READS_BEGIN, "a script's variable");
+}
+
 static void test_slices(void)
 {
     char script[1300];
@@ -117,6 +138,7 @@ static void test_slices(void)
         missed += uses_none("sh", tree_path("long"), NULL);
     }
     is_int(missed, 0, "a variable is found wherever it is");
+    test_reads();
     snprintf(locked, sizeof locked, "%s", tree_path("fifo"));
     if (mkfifo(locked, 0600) < 0)
         bail("fifo: %s", strerror(errno));
