@@ -53,8 +53,8 @@ test_expect_success 'nor of lines that are there no more' '
 	seq 20 | sed s/^7$/x/ >lines && did --resume --lines lines -- cat >out && test_cmp lines out && counted 20 0
 '
 test_expect_success 'nor what had failed, and was done again; but what fails still does' '
-	rm again && : >bad && test_expect_code 1 did --range 0:40 --keep-going -- sh -c "test {begin} != 0 || ! test -e bad; : {end}" && evenstep report --json again | jq -e ".frames[0] | .units < 40 and .failed == 1" &&
-	rm bad && did --range 0:40 --resume-failed -- sh -c "test {begin} != 0 || ! test -e bad; : {end}" && counted 40 0
+	rm again && : >bad && test_expect_code 1 did --range 0:40 --keep-going -- sh -c ": {end}; test {begin} != 0 || ! test -e bad" && evenstep report --json again | jq -e ".frames[0] | .units < 40 and .failed == 1" &&
+	rm bad && did --range 0:40 --resume-failed -- sh -c ": {end}; test {begin} != 0 || ! test -e bad" && counted 40 0
 '
 test_expect_success 'nor that whose files were lost' '
 	rm again && mkdir tmp && did --range 0:40 --workdir tmp --return made-{begin} -- sh -c ": {end} >made-{begin}" && rm made-0 &&

@@ -78,6 +78,20 @@ test_expect_success 'lines for a command that reads none: a warning says so' '
 	run --lines list -- sleep 0; said "evenstep: sleep reads no standard input, and the lines of a piece come there: .*"
 '
 
+# --- what is not done -----------------------------------------------------------
+test_expect_success 'a program that is missing in a line for a shell: a failure where it is the last one, or with set -e' '
+	test_expect_code 1 run --range 0:20 -- sh -c ": {begin} {end}; ./nowhere" && grep "exited with status 127" err &&
+	test_expect_code 1 run --range 0:20 -- sh -c "set -e; ./nowhere {begin} {end}; true" && grep "exited with status 127" err &&
+	: >nowhere && test_expect_code 1 run --range 0:20 -- sh -c ": {begin} {end}; ./nowhere" && grep "exited with status 126" err && rm nowhere &&
+	run --range 0:20 -- sh -c "./nowhere {begin} {end}; true" && grep "nowhere: .*not found" err
+'
+silent() { run --range 0:20 --policy manual:size=5 "$@"; }
+test_expect_success 'pieces that print nothing beside others that do: the end says how many' '
+	silent -- sh -c "test {begin} = 5 || echo {begin} {end}" && said "evenstep: 1 of 4 pieces printed nothing" && test "$(grep -c "printed nothing" err)" = 1 &&
+	silent --stdout "each/{begin}" -- sh -c "test {begin} = 5 || test {begin} = 10 || echo {begin} {end}" && said "evenstep: 2 of 4 pieces printed nothing" &&
+	for all in true "echo x"; do silent -- sh -c "$all; : {begin} {end}" && ! grep "printed nothing" err || return 1; done
+'
+
 # --- stdin -----------------------------------------------------------------------
 unread='evenstep: nobody reads what is on stdin: give --lines - .*, --queue - .*'
 by_stdin() { timeout 300 evenstep run --local 2 --metrics equal --lines - "$@" 2>err; }

@@ -34,6 +34,12 @@ void progress_units(struct progress *p, uint64_t units)
     tally_units(&p->tally, units, seconds_now());
 }
 
+void progress_piece(struct progress *p, uint64_t bytes)
+{
+    p->pieces++;
+    p->silent += bytes == 0;
+}
+
 static struct tally_now tally_of(const struct progress *p,
                                  const struct distribution *d)
 {
@@ -152,6 +158,14 @@ void progress_stop(struct progress *p)
         notice_progress(NULL);
 }
 
+/* Where others have printed something, nothing may be a failure unseen. */
+static void tell_silent(const struct progress *p)
+{
+    if (p->silent > 0 && p->silent < p->pieces)
+        notice("%ju of %ju pieces printed nothing", (uintmax_t)p->silent,
+               (uintmax_t)p->pieces);
+}
+
 void progress_end(struct progress *p, const struct summary *s)
 {
     char text[PROGRESS_TEXT];
@@ -160,6 +174,7 @@ void progress_end(struct progress *p, const struct summary *s)
     tell_frames(p);
     progress_text_run(text, s->frames, s->seconds, &s->account);
     notice("%s (%s)", text, s->policy);
+    tell_silent(p);
     if (account_efficiency(&s->account) < 0)
         return;
     progress_text_account(text, &s->account);

@@ -21,6 +21,7 @@ struct progress {
     int terminal;
     int64_t drawn_ns;          /* when the line was last drawn */
     uint64_t ended;            /* frames */
+    uint64_t pieces, silent;   /* done, and of these printed nothing */
     struct account_result sum; /* of these, or of the run so far */
 };
 
@@ -30,6 +31,8 @@ void progress_start(struct progress *p, uint64_t frames, uint64_t units);
 void progress_begin(struct progress *p, const struct frame *f, uint64_t before);
 /* Units have come back, and count. */
 void progress_units(struct progress *p, uint64_t units);
+/* A piece has come back that counts, with so many bytes of output. */
+void progress_piece(struct progress *p, uint64_t bytes);
 /* To be called now and then; redraws at most ten times a second. */
 void progress_look(struct progress *p, const struct distribution *d);
 /* How far the run is, and its efficiency so far (-1: nothing is done). */

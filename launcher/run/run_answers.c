@@ -33,6 +33,8 @@ static void slice_done(struct run *r, struct piece *p, const struct msg_done *m)
 
     run_failures_stderr(r, p->part.node, m);
     progress_units(&r->progress, units);
+    if (!r->o->persistent)
+        progress_piece(&r->progress, p->output);
     run_top_units(&r->top, r->slots.node[p->part.node], units);
     r->is_unkept = keep(r, p) < 0;
     if (r->is_unkept)
