@@ -153,7 +153,7 @@ const struct option run_options_table[] = {
     {OPTION_RANGE, "range", "B:E", AT(range), .excludes = "lines queue", .help =
      "units of a frame, from B up to, not with, E"},
     {OPTION_TEXT, "lines", "FILE|-", AT(lines), .file = OPTION_READS, .excludes = "queue",
-     .help = "the units are FILE's lines; a slice's lines are CMD's stdin"},
+     .help = "the units are FILE's lines; a piece's lines are CMD's stdin"},
     {OPTION_COUNT, "record", "N", AT(record.lines), .low = 1, .needs = "lines",
      .excludes = "recstart recend", .help =
      "N lines of FILE are a unit, as 4 in FASTQ (1)"},
@@ -184,7 +184,7 @@ const struct option run_options_table[] = {
     {OPTION_COUNT, "repeat", "N", AT(work.repeat), .low = 1, .help =
      "frames, one after another (1)"},
     {OPTION_COUNT, "grain", "G", AT(grain), .low = 1, .def = "1", .help =
-     "slices begin at multiples of G units behind B"},
+     "pieces begin at multiples of G units behind B"},
     {OPTION_GROUP, .name = "sizing:"},
     {OPTION_TEXT, "policy", "NAME[:key=value,...]", AT(policy_text),
      .word = policy_site_word, .more = print_policies, .help =
