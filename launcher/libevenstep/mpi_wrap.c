@@ -27,6 +27,7 @@
 #define L7  g
 #define L8  h
 #define L9  i
+#define L10 j
 #define L12 l
 
 /* The numbers of parameters with one more. */
@@ -40,6 +41,7 @@
 #define M7  8
 #define M8  9
 #define M9  10
+#define M10 11
 #define M12 13
 
 #define ALL_C        MPI_CALL_C
@@ -68,23 +70,34 @@
     }
 
 /* By gfortran, by -fsecond-underscore, and by mpi_f08: what has buffers is
- * _f08ts in MPICH and in Open MPI from 6 on. */
+ * _f08ts in MPICH and in Open MPI from 6 on; with large counts MPICH says so. */
 #define WRAP_FORTRAN_OF(name, n, call, comm)                                   \
     WRAP(mpi_##name##_, n, call, comm)                                         \
     WRAP(mpi_##name##__, n, call, comm)                                        \
     WRAP(mpi_##name##_f08_, n, call, comm)                                     \
     WRAP(mpi_##name##_f08ts_, n, call, comm)
 #define WRAP_FORTRAN(name, n, call, comm) WRAP_FORTRAN_OF(name, n, call, comm)
+#define WRAP_LARGE_OF(name, n, call, comm)                                     \
+    WRAP(mpi_##name##_f08_large_, n, call, comm)                               \
+    WRAP(mpi_##name##_f08ts_large_, n, call, comm)
+#define WRAP_LARGE(name, n, call, comm) WRAP_LARGE_OF(name, n, call, comm)
 
 #define WITHOUT_COUNTS(name, fortran, n, named)                                \
     WRAP(MPI_##name, n, named##_C, L##n)                                       \
     WRAP_FORTRAN(fortran, M##n, named##_FORTRAN, L##n)
 #define WITH_COUNTS(name, fortran, n, named)                                   \
     WITHOUT_COUNTS(name, fortran, n, named)                                    \
-    WRAP(MPI_##name##_c, n, named##_C, L##n)
+    WRAP(MPI_##name##_c, n, named##_C, L##n)                                   \
+    WRAP_LARGE(fortran, M##n, named##_FORTRAN, L##n)
+#define OF_FORTRAN(fortran, m) WRAP_FORTRAN(fortran, m, MPI_CALL_WAITS, 0)
+#define WITH_TEXTS(name, fortran, n, m)                                        \
+    WRAP(MPI_##name, n, MPI_CALL_WAITS, 0)                                     \
+    OF_FORTRAN(fortran, m)
 
 MPI_CALLS_WITHOUT_COUNTS(WITHOUT_COUNTS)
 MPI_CALLS_WITH_COUNTS(WITH_COUNTS)
+MPI_CALLS_WITH_TEXTS(WITH_TEXTS)
+MPI_CALLS_OF_FORTRAN(OF_FORTRAN)
 
 WRAP(MPI_Comm_free, 1, MPI_CALL_FREES, 0)
 WRAP_FORTRAN(comm_free, 2, MPI_CALL_FREES, 0)
