@@ -162,7 +162,8 @@ int companion_drops(const char *entry)
     /* What Slurm's commands take for options of theirs. */
     static const char *const slurm[] = {"SLURM_",    "SRUN_",    "SLURMD_",
                                         "SCONTROL_", "SATTACH_", "SCANCEL_",
-                                        "SINFO_",    NULL};
+                                        "SINFO_",    "SQUEUE_",  "SACCT_",
+                                        NULL};
     /* But: where the cluster is and who we are to it, which job this is, and
      * how PMIx is to work there; none of it shapes a step.  srun(1), "INPUT
      * ENVIRONMENT VARIABLES", and what libslurm reads beside them. */
