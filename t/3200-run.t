@@ -38,6 +38,17 @@ test_expect_success 'slices are in the order of the speeds, from the first frame
 		in_job -N4 evenstep run --range 0:400 --pieces 1 --repeat 3 --report report -- ./burn {begin} {end} >got || return 1
 	done && sorted_by_speed
 '
+# The first component is one node: Slurm tells a job of no others.
+in_both() { on_ctl salloc -Q -N1 : -N3 "$@"; }
+test_expect_success 'a heterogeneous job: run, bcast and probe have the nodes of all components' '
+	in_both sh -c "evenstep run --metrics equal --policy static --pieces 1 --range 0:400 --report report -- ./units {begin} {end} && evenstep bcast once /tmp/once && evenstep probe --nodes" >got 2>err &&
+	head -n 400 got | test_cmp once - && jq -es "[.[0].slices[].node] | sort == [\"n0\", \"n1\", \"n2\", \"n3\"]" report &&
+	said "evenstep: .* MB to 4 nodes in .*" && grep "4 of 4 nodes" got
+'
+test_expect_success 'of which another may be named' '
+	in_both evenstep run --srun --het-group=1 --metrics equal --policy static --pieces 1 --range 0:300 --report report -- ./units {begin} {end} >got &&
+	seq 0 299 | test_cmp - got && jq -es "[.[0].slices[].node] | sort == [\"n1\", \"n2\", \"n3\"]" report
+'
 test_expect_success 'static: four equal slices, and the same output' '
 	in_job -N4 evenstep run --policy static --pieces 1 --range 0:400 --report report -- ./units {begin} {end} >got &&
 	test_cmp once got && jq -es ".[0].slices | map(.end - .begin) == [100, 100, 100, 100]" report

@@ -16,7 +16,8 @@
 #include <unistd.h>
 #include <wordexp.h>
 
-#define COMMAND_MS 10000 /* how long one of Slurm's commands may take */
+#define COMMAND_MS     10000 /* how long one of Slurm's commands may take */
+#define COMPONENTS_MAX 128   /* of a heterogeneous job, as Slurm has it */
 
 #define MPI_PMIX "--mpi=pmix"
 #define MPI_NONE "--mpi=none"
@@ -68,19 +69,96 @@ int companion_ports(struct event_base *base,
     return rc;
 }
 
-/* Has our allocation so many nodes? */
-static int is_of_nodes(uint32_t n_nodes)
+/* --- the allocation ------------------------------------------------------- */
+
+/* A number from the environment, 0 if there is none. */
+static uint32_t number_of(const char *name)
 {
-    const char *nodes = getenv("SLURM_JOB_NUM_NODES");
+    const char *text = getenv(name);
     int64_t n;
 
-    return nodes && number_parse_int(nodes, 1, UINT32_MAX, &n) == 0
-           && n == n_nodes;
+    return text && number_parse_int(text, 1, UINT32_MAX, &n) == 0 ? (uint32_t)n
+                                                                  : 0;
+}
+
+/* What Slurm says of one component of a heterogeneous job. */
+static const char *of_component(const char *what, uint32_t i, char name[64])
+{
+    snprintf(name, 64, "SLURM_JOB_%s_HET_GROUP_%u", what, i);
+    return getenv(name);
+}
+
+/* How many components our allocation has; 0: it is not heterogeneous. */
+static uint32_t components(void)
+{
+    uint32_t n = number_of("SLURM_HET_SIZE");
+    char name[64];
+
+    if (n > COMPONENTS_MAX)
+        return 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (!of_component("NODELIST", i, name))
+            return 0; /* no allocation, but a step that srun made one for */
+    return n;
+}
+
+/* How many nodes has it?  0: that is not known. */
+static uint32_t count_nodes(void)
+{
+    uint32_t n = components(), sum = 0;
+    char name[64];
+
+    if (n == 0)
+        return number_of("SLURM_JOB_NUM_NODES");
+    for (uint32_t i = 0; i < n; i++) {
+        (void)of_component("NUM_NODES", i, name);
+        if (number_of(name) == 0)
+            return 0;
+        sum += number_of(name);
+    }
+    return sum;
+}
+
+/* Which component has this job id of its own?  -1: none, or the first, whose is
+ * the id of all. */
+static int component_of(uint32_t job)
+{
+    uint32_t n = components();
+    char name[64];
+
+    for (uint32_t i = 1; i < n; i++) {
+        (void)of_component("ID", i, name);
+        if (number_of(name) == job)
+            return (int)i;
+    }
+    return -1;
+}
+
+const char *companion_job_nodes(void)
+{
+    static char *all;
+    uint32_t n = components();
+    char name[64];
+
+    if (n == 0)
+        return getenv("SLURM_JOB_NODELIST");
+    for (uint32_t i = 0; i < n; i++) {
+        char *longer = NULL;
+        int rc = asprintf(&longer, "%s%s%s", i ? all : "", i ? "," : "",
+                          of_component("NODELIST", i, name));
+
+        free(all);
+        all = rc < 0 ? NULL : longer;
+        if (!all)
+            return NULL;
+    }
+    return all;
 }
 
 int companion_is_whole(uint32_t job, uint32_t n_nodes)
 {
-    return job == companion_job_from_environ() && is_of_nodes(n_nodes);
+    return job == companion_job_from_environ() && n_nodes > 0
+           && n_nodes == count_nodes();
 }
 
 char *companion_step_layout(struct event_base *base,
@@ -133,12 +211,7 @@ void companion_cancel(struct event_base *base, uint32_t job, uint32_t step)
 
 uint32_t companion_job_from_environ(void)
 {
-    const char *text = getenv("SLURM_JOB_ID");
-    int64_t job = 0;
-
-    if (!text || number_parse_int(text, 1, UINT32_MAX, &job) < 0)
-        return 0;
-    return (uint32_t)job;
+    return number_of("SLURM_JOB_ID");
 }
 
 /* Does it begin with one of these? */
@@ -160,10 +233,9 @@ int companion_drops(const char *entry)
         "EVENSTEP_AGENTS=",  "EVENSTEP_AGENT=",     "EVENSTEP_SEATS=",
         "EVENSTEP_SPEED=",   "EVENSTEP_LOCAL=",     NULL};
     /* What Slurm's commands take for options of theirs. */
-    static const char *const slurm[] = {"SLURM_",    "SRUN_",    "SLURMD_",
-                                        "SCONTROL_", "SATTACH_", "SCANCEL_",
-                                        "SINFO_",    "SQUEUE_",  "SACCT_",
-                                        NULL};
+    static const char *const slurm[] = {
+        "SLURM_",   "SRUN_",  "SLURMD_", "SCONTROL_", "SATTACH_",
+        "SCANCEL_", "SINFO_", "SQUEUE_", "SACCT_",    NULL};
     /* But: where the cluster is and who we are to it, which job this is, and
      * how PMIx is to work there; none of it shapes a step.  srun(1), "INPUT
      * ENVIRONMENT VARIABLES", and what libslurm reads beside them. */
@@ -211,22 +283,18 @@ static int is_whole(const struct companion_place *place)
         return 0; /* may be: who knows */
     if (place->n_nodes == 0 || place->job != companion_job_from_environ())
         return 1; /* all of it, or srun's own allocation for its one step */
-    return is_of_nodes(place->n_nodes);
+    return place->n_nodes == count_nodes();
 }
 
 uint32_t companion_nodes(const struct companion_place *place)
 {
-    const char *nodes = getenv("SLURM_JOB_NUM_NODES");
-    int64_t n;
-
     if (place->srun_args)
         return 0;
     if (place->n_nodes)
         return place->n_nodes;
-    if ((place->job && place->job != companion_job_from_environ()) || !nodes
-        || number_parse_int(nodes, 1, UINT32_MAX, &n) < 0)
+    if (place->job && place->job != companion_job_from_environ())
         return 0;
-    return (uint32_t)n;
+    return count_nodes();
 }
 
 const char *companion_fence(const struct companion_place *place)
@@ -263,22 +331,26 @@ __attribute__((format(printf, 2, 3))) static void add(struct words *w,
     w->word[w->n] = NULL;
 }
 
-const char *companion_job_nodes(void)
-{
-    return getenv("SLURM_JOB_NODELIST");
-}
-
-/* All nodes by their names, too: so nothing can put two agents on one. */
+/* All nodes by their names, too: so nothing can put two agents on one.  But for
+ * all components of a job: each has its own, and srun takes them all. */
 static void add_place(struct words *w, const struct companion_place *place)
 {
     const char *nodes = getenv("SLURM_JOB_NUM_NODES");
     const char *list = companion_job_nodes();
+    int component = place->job ? component_of(place->job) : -1;
+    uint32_t n = place->n_nodes ? 0 : components();
 
-    if (place->job)
+    if (component >= 0) {
+        add(w, "--jobid=%u", companion_job_from_environ());
+        add(w, "--het-group=%d", component);
+    } else if (place->job) {
         add(w, "--jobid=%u", place->job);
+    }
     if (place->n_nodes) {
         add(w, "--nodes=%u", place->n_nodes);
         add(w, "--nodelist=%s", place->nodes);
+    } else if (n > 1) {
+        add(w, "--het-group=0-%u", n - 1);
     } else if (nodes) {
         add(w, "--nodes=%s", nodes);
         if (list && companion_nodes(place) > 0)

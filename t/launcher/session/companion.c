@@ -71,6 +71,47 @@ static void test_nodes(void)
     is_str(companion_job_nodes(), "n[0-3]", "those of our job are");
 }
 
+/* Slurm tells the shell of one that is heterogeneous of its first component, as
+ * if that was all (sbatch), or of none (salloc). */
+static void test_heterogeneous(void)
+{
+    struct companion_place whole = {.job = 0}, second = {.job = 8};
+    struct companion_place users = {.srun_args = "--het-group=1"};
+    char **argv;
+
+    setenv("SLURM_HET_SIZE", "2", 1);
+    is_int(companion_nodes(&whole), 4,
+           "a step of two components, but no such job, has one's nodes");
+    setenv("SLURM_JOB_NODELIST_HET_GROUP_0", "n[0-3]", 1);
+    setenv("SLURM_JOB_NODELIST_HET_GROUP_1", "m0,m2", 1);
+    is_int(companion_nodes(&whole), 0, "Slurm does not tell how many: none");
+    setenv("SLURM_JOB_NUM_NODES_HET_GROUP_0", "4", 1);
+    setenv("SLURM_JOB_NUM_NODES_HET_GROUP_1", "2", 1);
+    setenv("SLURM_JOB_ID_HET_GROUP_0", "7", 1);
+    setenv("SLURM_JOB_ID_HET_GROUP_1", "8", 1);
+    is_int(companion_nodes(&whole), 6, "all components have agents");
+    is_str(companion_job_nodes(), "n[0-3],m0,m2", "on the nodes of each");
+    ok(companion_is_whole(7, 6) && !companion_is_whole(7, 4),
+       "one component is not the whole job");
+    argv = argv_of(&whole);
+    ok(has_word(argv, "--het-group=0-1") && !has_list(argv)
+           && !has_word(argv, "--nodes=4"),
+       "srun starts one step over all of them");
+    companion_argv_free(argv);
+    argv = argv_of(&users);
+    ok(has_word(argv, "--het-group=1"), "the user may name another");
+    companion_argv_free(argv);
+    strcpy(second.nodes, "m2");
+    second.n_nodes = 1;
+    argv = argv_of(&second);
+    ok(has_word(argv, "--jobid=7") && has_word(argv, "--het-group=1")
+           && has_word(argv, "--nodelist=m2"),
+       "a step of the second alone: by the id of all");
+    companion_argv_free(argv);
+    unsetenv("SLURM_HET_SIZE");
+    is_str(companion_job_nodes(), "n[0-3]", "else it is as ever");
+}
+
 /* What srun(1) of 22.05 to 24.11 takes from the environment, some of what it
  * does not tell (SLURM_HOSTFILE is told elsewhere), what its own tasks have,
  * and what bends our other commands. */
@@ -261,6 +302,7 @@ int main(void)
     setenv("SLURM_JOB_NUM_NODES", "4", 1);
     setenv("SLURM_JOB_NODELIST", "n[0-3]", 1);
     test_nodes();
+    test_heterogeneous();
     test_drops();
     test_pmix();
     test_ports(base);
