@@ -48,7 +48,6 @@ struct step {
  * and runs in processes that srun forked, too: owner tells them apart. */
 static struct {
     pid_t owner; /* 0: none is running */
-    uint32_t job;
     struct plugin_child child;
 } front_end;
 
@@ -202,7 +201,6 @@ static int start(const struct plugin_options *o, const struct step *s)
                        "launcher= in plugstack.conf",
                        o->launcher, strerror(why));
     front_end.child = child;
-    front_end.job = s->job;
     front_end.owner = getpid();
     answer = plugin_child_receive(&child, o->timeout_s, text);
     if (answer != ANSWER_READY) {
@@ -224,14 +222,11 @@ int plugin_local_start(spank_t sp)
         return without(&o, "Slurm does not tell the ids of this step");
     if (s.step >= SLURM_MAX_NORMAL_STEP_ID)
         return 0; /* the shell of salloc, not work to be evened */
-    if (front_end.owner == getpid()) {
-        if (front_end.job != s.job)
-            return without(&o,
-                           "only the first component of a heterogeneous step "
-                           "is evened: start the components by sruns of "
-                           "their own");
+    if (plugin_remote_is_component(sp, getenv("SLURM_NTASKS")))
+        return without(&o, "a heterogeneous step cannot be attended: start "
+                           "each component by an srun of its own");
+    if (front_end.owner == getpid())
         plugin_local_stop(); /* srun starts its step again */
-    }
     return start(&o, &s);
 }
 

@@ -24,6 +24,7 @@
 #include "spank_plugin/env_file.h"
 #include "spank_plugin/plugin_libs.h"
 #include "spank_plugin/plugin_meter.h"
+#include "spank_plugin/plugin_options.h"
 #include "spank_plugin/plugin_place.h"
 
 /* The companion step's own mark; it has a place on the node, too. */
@@ -304,10 +305,37 @@ void plugin_remote_clean(spank_t sp)
     }
 }
 
+int plugin_remote_is_component(spank_t sp, const char *all)
+{
+    uint32_t own;
+
+    return all
+           && spank_get_item(sp, S_JOB_TOTAL_TASK_COUNT, &own) == ESPANK_SUCCESS
+           && strtoul(all, NULL, 10) > own;
+}
+
+/* srun had made the environment of all components but the first when it asked
+ * us: the others do not hear of a refusal. */
+static int is_refused_with_the_first(spank_t sp)
+{
+    struct plugin_options o = plugin_options_get();
+    char tasks[16], mark[2];
+    struct place p;
+
+    return (o.demand == DEMAND_REQUIRED || o.bcast[0])
+           && spank_getenv(sp, "SLURM_NTASKS", tasks, sizeof tasks)
+                  == ESPANK_SUCCESS
+           && plugin_remote_is_component(sp, tasks)
+           && spank_getenv(sp, COMPANION, mark, sizeof mark) != ESPANK_SUCCESS
+           && plugin_place_find(sp, &p) == 0
+           && promised(sp, &p) == PROMISED_NOTHING;
+}
+
 void plugin_remote_refuse(spank_t sp)
 {
     char mark[2];
 
-    if (spank_getenv(sp, REFUSED, mark, sizeof mark) == ESPANK_SUCCESS)
+    if (spank_getenv(sp, REFUSED, mark, sizeof mark) == ESPANK_SUCCESS
+        || is_refused_with_the_first(sp))
         _exit(1);
 }

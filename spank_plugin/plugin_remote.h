@@ -49,6 +49,10 @@ void plugin_remote_task(spank_t sp);
  */
 void plugin_remote_clean(spank_t sp);
 
+/* Is this one component of a heterogeneous step, which has so many tasks (as in
+ * SLURM_NTASKS, or NULL)?  Slurm tells of the component's own alone. */
+int plugin_remote_is_component(spank_t sp, const char *all);
+
 /*
  * End this process with status 1 if the step was refused.  To be called from
  * slurm_spank_task_init() only: there it is the task's own process, as the

@@ -125,6 +125,16 @@ test_expect_success 'a companion step has no companion' '
 	on_ctl env EVENSTEP_COMPANION=1 srun -N1 --evenstep=required true &&
 	test $(starts) = 0
 '
+# het_step OPTION: of two components, which both say ran.
+het_step() { good_launcher && on_ctl srun -N1 "$1" echo ran : -N1 echo ran >out 2>err; }
+test_expect_success 'a heterogeneous step: no component goes on where the step requires evenstep, or its input' '
+	for option in --evenstep=required --evenstep-bcast=a:/b; do
+		test_expect_code 1 het_step $option && test_cmp /dev/null out && grep "a heterogeneous step cannot be attended: .*; the step is not started" err || return 1
+	done && test $(starts) = 0
+'
+test_expect_success 'else all do, after one line' '
+	het_step --evenstep && printf "ran\nran\n" | test_cmp - out && test $(grep -c "a heterogeneous step cannot be attended: .*; the step goes on without evenstep" err) = 1 && test $(starts) = 0
+'
 test_expect_success 'bad arguments in plugstack.conf: a line for each, and the rest holds' '
 	good_launcher &&
 	plugstack optional bogus default=maybe launcher=$run/launcher timeout=0 \

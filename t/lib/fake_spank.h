@@ -27,9 +27,10 @@ static struct fake_spank {
     uint32_t job, step, nodes; /* nodes 0: Slurm does not tell */
     uint32_t node;             /* which of them this is */
     int task;
-    pid_t pid;                 /* of the task */
-    char *cores;               /* of the job; NULL: Slurm does not tell */
-    char **argv;               /* the tasks' command; likewise */
+    uint32_t tasks; /* of the component, and so of a step that has one */
+    pid_t pid;      /* of the task */
+    char *cores;    /* of the job; NULL: Slurm does not tell */
+    char **argv;    /* the tasks' command; likewise */
     char *env[FAKE_SPANK_MAX]; /* "NAME=value" of the step */
     struct spank_option option[FAKE_SPANK_MAX];
     int options, refuse_option; /* the number of one that another has */
@@ -103,6 +104,8 @@ spank_err_t spank_get_item(spank_t sp, spank_item_t item, ...)
         *(uint32_t *)to = fake_spank.step;
     else if (item == S_JOB_NNODES && fake_spank.nodes)
         *(uint32_t *)to = fake_spank.nodes;
+    else if (item == S_JOB_TOTAL_TASK_COUNT && fake_spank.tasks)
+        *(uint32_t *)to = fake_spank.tasks;
     else if (item == S_TASK_ID)
         *(int *)to = fake_spank.task;
     else if (item == S_TASK_PID)

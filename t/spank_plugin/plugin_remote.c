@@ -6,6 +6,7 @@
  */
 #include "spank_plugin/plugin_remote.h"
 #include "fake_spank.h"
+#include "spank_plugin/plugin_options.h"
 #include "spank_plugin/plugin_place.h"
 #include "tap.h"
 
@@ -75,6 +76,42 @@ static int task(void)
     if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
         bail("no task");
     return WEXITSTATUS(status);
+}
+
+/* Only the first component of a step hears that it is refused. */
+static void test_component(void)
+{
+    static const struct {
+        const char *demand, *tasks, *promise, *mark;
+        int end;
+    } table[] = {
+        {"required", "3", NULL, NULL, 1},
+        {"required", "1", NULL, NULL, TASK_RAN}, /* not heterogeneous */
+        {"required", NULL, NULL, NULL, TASK_RAN},
+        {"required", "3", "on", NULL, TASK_COMPLAINED}, /* of another srun */
+        {"required", "3", NULL, "1", TASK_RAN},         /* agents */
+        {"on", "3", NULL, NULL, TASK_RAN},
+        {NULL, "3", NULL, NULL, TASK_RAN},
+    };
+
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        prepare(table[i].promise);
+        fake_spank.tasks = 1;
+        plugin_options_register(&fake_spank.handle);
+        if (table[i].demand)
+            (void)fake_spank.option[0].cb(0, table[i].demand, 1);
+        if (table[i].tasks)
+            (void)spank_setenv(&fake_spank.handle, "SLURM_NTASKS",
+                               table[i].tasks, 1);
+        if (table[i].mark)
+            (void)spank_setenv(&fake_spank.handle, "EVENSTEP_COMPANION",
+                               table[i].mark, 1);
+        ok(task() == table[i].end, "a component, %s, one of %s tasks%s",
+           table[i].demand ? table[i].demand : "unasked",
+           table[i].tasks ? table[i].tasks : "?",
+           table[i].mark ? ", of evenstep's own" : "");
+        plugin_options_clear();
+    }
 }
 
 static void test_promise(void)
@@ -200,6 +237,7 @@ int main(void)
 {
     (void)alarm(300);
     test_promise();
+    test_component();
     test_environment();
     test_missing();
     test_refused();
