@@ -131,8 +131,8 @@ test_expect_success '--joblog: the columns of GNU parallel, a line as each comma
 	cut -f10,12 log | sort >got && printf "%s\t%s\n" 0:3 "1\\n2\\n3" 3:6 "4\\n5\\n6" 6:9 "7\\n8\\n9" Units Text | test_cmp - got && awk -F"\t" "NR > 1 { n += \$5; m += \$6 } END { exit n != 18 || m != 18 }" log
 '
 test_expect_success '--joblog: Seq counts the lines, also of a queue and where a run goes on; a torn line is cut off' '
-	printf "0:4 a\n4:8 b\n8:12 c\n" >queue && job --queue queue --journal queued --joblog log -- echo {begin} >out &&
-	printf "12:16 d\n" >>queue && printf "9\tloc" >>log && job --queue queue --journal queued --resume --joblog log -- echo {begin} >out &&
+	printf "0:4 a\n4:8 b\n8:12 c\n" >queue && job --queue queue --journal queued --joblog log -- echo {begin} {end} >out &&
+	printf "12:16 d\n" >>queue && printf "9\tloc" >>log && job --queue queue --journal queued --resume --joblog log -- echo {begin} {end} >out &&
 	tail -n +2 log | cut -f1 >got && seq "$(wc -l <got)" | test_cmp - got && grep -P "\t12:1[0-9]\t3\td\$" log &&
 	echo mine >mine && fails 2 "evenstep: --joblog: mine: it is no job log: name a file that you may write" job --range 0:4 --journal other --resume --joblog mine -- true &&
 	echo mine | test_cmp - mine

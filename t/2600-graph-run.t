@@ -277,8 +277,8 @@ test_expect_success 'a journal that is there, of another graph, or none: exit 2'
 	said "evenstep: --journal: journal: is there already: give --resume to go on with it, or name another file" &&
 	test_expect_code 2 evenstep graph run --local 1 --journal journal --resume diamond.json 2>err &&
 	said "evenstep: --journal: journal: is of another graph, or its tasks have changed: run it anew, with another journal" &&
-	cp words words.was && test_expect_code 2 evenstep graph run --local 1 --journal words --resume diamond.json 2>err &&
-	said "evenstep: --journal: words: is no journal of evenstep: name another file" && cmp words words.was &&
+	cp words other && test_expect_code 2 evenstep graph run --local 1 --journal other --resume diamond.json 2>err &&
+	said "evenstep: --journal: other: is no journal of evenstep: name another file" && cmp words other &&
 	flock journal sh -c "evenstep graph run --local 1 --journal journal --resume gate.json" 2>err; test $? = 2 &&
 	said "evenstep: --journal: journal: another run is using it: wait for it, or name another file" &&
 	test_expect_code 2 evenstep graph run --local 1 --journal nowhere/journal --resume diamond.json 2>err &&
