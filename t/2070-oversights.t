@@ -9,8 +9,9 @@ unset EVENSTEP_CONF SLURM_JOB_ID
 run() { timeout 300 evenstep run --local 2 --metrics equal "$@" 2>err </dev/null; }
 quiet() { cat err && ! grep -E "is left as it is|seems to use nothing|nobody reads" err; }
 printf '#!/bin/sh\necho "$EVENSTEP_BEGIN"\n' >asks
+printf '#!/bin/sh\necho "$EVENSTEP_BEGIN" "$EVENSTEP_END"\n' >asks-all
 printf '#!/bin/sh\necho hello\n' >hello
-chmod +x asks hello
+chmod +x asks asks-all hello
 seq 20 >list
 
 # --- fields and slices -----------------------------------------------------------
@@ -35,14 +36,14 @@ test_expect_success 'a command that uses no slice: a line says so, and how to be
 	run --range 0:20 --reads-env -- ./hello && quiet
 '
 test_expect_success 'not for one that reads EVENSTEP_BEGIN, is given lines, or has one unit' '
-	run --range 0:20 -- ./asks && quiet && run --range 0:20 -- sh -c "echo \$EVENSTEP_BEGIN \$EVENSTEP_END" && quiet &&
+	run --range 0:20 -- ./asks-all && quiet && run --range 0:20 --reads-env -- ./asks && quiet && run --range 0:20 -- sh -c "echo \$EVENSTEP_BEGIN \$EVENSTEP_END" && quiet &&
 	run --lines list -- cat && quiet && run --range 0:1 -- ./hello && quiet && run --range 0:20 --grain 20 -- ./hello && quiet
 '
 
 # --- all of a piece ----------------------------------------------------------------
 all_of='evenstep: [^:]+: the command gets {begin} and neither {end} nor {count}: it would do one unit of each piece, and leave the others undone: give it {end} or {count}, too; or --policy manual:size=1, one process a unit; or --reads-env, .*'
 test_expect_success 'a command that gets the begin of its pieces, and not their end: refused, nothing has begun, and the ways out' '
-	for command in "touch ran {begin}" "sh -c \"touch ran; echo {begin}\"" "sh -c \"touch ran; echo \\\$EVENSTEP_BEGIN\"" "./asks {begin}"; do
+	for command in "touch ran {begin}" "sh -c \"touch ran; echo {begin}\"" "sh -c \"touch ran; echo \\\$EVENSTEP_BEGIN\"" "./asks {begin}" "./asks" "sh asks"; do
 		eval "test_expect_code 2 run --range 0:20 -- $command" >got && said "$all_of" && test ! -s got && test ! -e ran || return 1
 	done &&
 	test_expect_code 2 run --range 0:20 -- echo {end} && said "evenstep: echo: the command gets {end} and neither {begin} nor {count}: .*: give it {begin} or {count}, too; .*" &&

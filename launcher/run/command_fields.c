@@ -268,20 +268,23 @@ static int check_whole(const struct run_options *o,
                        const char *where,
                        struct es_error *err)
 {
-    unsigned both = READS_BEGIN | READS_END, reads;
+    unsigned both = READS_BEGIN | READS_END, reads, files;
     char mend[250];
     int is_begin;
 
     if (o->lines || o->persistent || o->reads_env || are_single(o, t))
         return 0;
     reads = oversight_words_read(t->command);
+    if ((reads & both) == both || (reads & (READS_COUNT | READS_ANY)))
+        return 0;
+    files = oversight_files_read(t->command);
+    if ((reads & both) == 0 && (files & READS_UNKNOWN))
+        return 0; /* who knows */
+    reads |= files;
     if ((reads & both) == 0 || (reads & both) == both
         || (reads & (READS_COUNT | READS_ANY)))
         return 0;
     is_begin = (reads & READS_BEGIN) != 0;
-    reads |= oversight_files_read(t->command);
-    if ((reads & both) == both || (reads & (READS_COUNT | READS_ANY)))
-        return 0;
     snprintf(mend, sizeof mend,
              "give it %s or {count}, too; or --policy manual:size=1, one "
              "process a unit; or --reads-env, if it reads EVENSTEP_BEGIN and "

@@ -5,7 +5,8 @@
  *
  * Refused is what would pass for done: a word in braces, or in the marks of
  * --replace, that is no field and looks like one, and a command that gets the
- * begin of its pieces and not their end.  The texts of programs, of python3 -c,
+ * begin of its pieces and not their end, in its words or in a script that they
+ * name.  The texts of programs, of python3 -c,
  * sh -c, awk and so on, have braces of their own: these are left alone.
  */
 #ifndef LAUNCHER_RUN_COMMAND_FIELDS_H

@@ -123,7 +123,7 @@ static const struct {
 } variables[] = {
     {"BEGIN", READS_BEGIN}, {"END", READS_END},    {"COUNT", READS_COUNT},
     {"FRAME", READS_OTHER}, {"SLOT", READS_OTHER}, {"LABEL", READS_OTHER},
-    {"NODE", READS_OTHER},  {"DIR", READS_OTHER},
+    {"NODE", READS_OTHER},  {"DIR", READS_OTHER},  {"CONF", 0},
 };
 
 #define N_VARIABLES   (sizeof variables / sizeof variables[0])
@@ -292,10 +292,12 @@ unsigned oversight_files_read(char *const command[])
     return reads;
 }
 
-int oversight_uses_no_slice(char *const command[])
+int oversight_uses_no_slice(char *const command[], int of_queue)
 {
-    return oversight_words_read(command) == 0
-           && oversight_files_read(command) == 0;
+    unsigned none = of_queue ? 0 : READS_OTHER;
+
+    return (oversight_words_read(command) & ~none) == 0
+           && (oversight_files_read(command) & ~none) == 0;
 }
 
 /* It never reads the lines of its pieces. */
@@ -320,7 +322,7 @@ static void tell_command(const struct run_options *o, char *const command[])
         || o->persistent || o->reads_env
         || (o->n_queues == 0 && o->work.end - o->work.begin <= o->grain))
         return;
-    if (oversight_uses_no_slice(command))
+    if (oversight_uses_no_slice(command, o->n_queues > 0))
         notice(
             "%.100s seems to use nothing of its piece, so that each does the "
             "same: give it {begin} and {end}; if it reads EVENSTEP_BEGIN and "

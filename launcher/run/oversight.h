@@ -39,11 +39,12 @@ unsigned oversight_files_read(char *const command[]);
 
 /*
  * Does the command use no slice, as far as can be seen?  It does if a word has
- * a field but for {node}, or says EVENSTEP_ in any case, or if a file that is
- * named in its words does so: a script, or a program that asks for the
- * environment.  What cannot be read, or is larger than 64 MiB, may do so.
+ * a field but for {node} or, where the run is not of a queue, one of its place or
+ * frame, or says EVENSTEP_ with a variable of these, or if a file that is named in
+ * its words does so: a script, or a program that asks for the environment.  What
+ * cannot be read, or is larger than 64 MiB, may do so.
  */
-int oversight_uses_no_slice(char *const command[]);
+int oversight_uses_no_slice(char *const command[], int of_queue);
 
 /* Of a run: the first, of its commands and of the names of its files, and, if there is
  * nothing to tell of a command, the second. */

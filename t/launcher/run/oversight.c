@@ -86,7 +86,7 @@ static int uses_none(const char *a, const char *b, const char *c)
 {
     char *command[] = {(char *)a, (char *)b, (char *)c, NULL};
 
-    return oversight_uses_no_slice(command);
+    return oversight_uses_no_slice(command, 0);
 }
 
 /* What of it: the words, and the files. */
@@ -95,11 +95,12 @@ static void test_reads(void)
     static char begin[] = "{begin}-{{end}}", count[] = "{count}{slot}",
                 both[] = "$EVENSTEP_BEGIN $EVENSTEP_END.",
                 odd[] = "env | grep EVENSTEP_", longer[] = "EVENSTEP_ENDING",
-                library[] = "evenstep_next()";
+                library[] = "evenstep_next()", sleeps[] = "sleep",
+                frame[] = "{frame} {label}";
     char *one[] = {begin, NULL}, *two[] = {count, NULL},
          *three[] = {both, NULL}, *four[] = {odd, NULL},
          *five[] = {longer, NULL}, *six[] = {library, NULL},
-         *file[] = {with, NULL};
+         *file[] = {with, NULL}, *seven[] = {sleeps, frame, NULL};
 
     is_int(oversight_words_read(one), READS_BEGIN, "what is kept is no field");
     is_int(oversight_words_read(two), READS_COUNT | READS_OTHER, "two fields");
@@ -108,6 +109,8 @@ static void test_reads(void)
     is_int(oversight_words_read(five), READS_ANY, "one that is unknown");
     is_int(oversight_words_read(six), READS_ANY, "the library");
     is_int(oversight_files_read(file), READS_BEGIN, "a script's variable");
+    is_int(oversight_uses_no_slice(seven, 0), 1, "its frame alone is no slice");
+    is_int(oversight_uses_no_slice(seven, 1), 0, "but of a queue it is a work");
 }
 
 static void test_slices(void)
