@@ -50,6 +50,7 @@ test_expect_success 'a command that gets the begin of its pieces, and not their 
 	test_expect_code 2 run --range 0:20 --dry-run -- echo {begin} && said "$all_of" &&
 	for way in "{begin} {end}" "{begin} {count}" "{begin} \$EVENSTEP_END"; do run --range 0:20 -- sh -c "echo $way" && quiet || return 1; done &&
 	run --range 0:20 --policy manual:size=1 -- echo {begin} >got && seq 0 19 | test_cmp - got && run --range 0:20 --reads-env -- echo {begin} && run --range 3:4 --repeat 2 -- echo {begin} &&
+	run --range 0:20 --grain 5 --policy manual:size=1 -- echo {begin} >got && seq 0 5 15 | test_cmp - got && test_expect_code 2 run --range 0:20 --grain 5 --policy manual:size=2 -- echo {begin} &&
 	printf "#!/bin/sh\nseq \$1 \$((EVENSTEP_END - 1))\n" >ends && chmod +x ends && run --range 0:20 -- ./ends {begin} >got && seq 0 19 | test_cmp - got
 '
 test_expect_success 'likewise of a queue, but for one of single units, and of types of work' '

@@ -251,7 +251,8 @@ static int has_single_lines(const struct run_options *o, const char *path)
     return from && single;
 }
 
-/* Of one unit, or what the user knows the size of: a grain. */
+/* Of one unit, or what the user knows the size of: a grain, which is a task of
+ * --policy manual. */
 static int are_single(const struct run_options *o, const struct work_type *t)
 {
     int single = o->n_queues > 0 || o->work.end - o->work.begin <= o->grain;
@@ -260,7 +261,7 @@ static int are_single(const struct run_options *o, const struct work_type *t)
         single = has_single_lines(o, o->queue[i]);
     return single
            || (strcmp(t->policy.kind->name, "manual") == 0
-               && t->policy.value[0] <= (double)o->grain);
+               && t->policy.value[0] <= 1);
 }
 
 static int check_whole(const struct run_options *o,
