@@ -41,12 +41,12 @@ test_expect_success 'not for one that reads EVENSTEP_BEGIN, is given lines, or h
 '
 
 # --- all of a piece ----------------------------------------------------------------
-all_of='evenstep: [^:]+: the command gets {begin} and neither {end} nor {count}: it would do one unit of each piece, and leave the others undone: give it {end} or {count}, too; or --policy manual:size=1, one process a unit; or --reads-env, .*'
+all_of='evenstep: [^:]+: the command uses {begin} .EVENSTEP_BEGIN. and neither {end} nor {count}: it would do one unit of each piece, and leave the others undone: give it {end} or {count}, too; or --policy manual:size=1, one process a unit; or --reads-env, .*'
 test_expect_success 'a command that gets the begin of its pieces, and not their end: refused, nothing has begun, and the ways out' '
 	for command in "touch ran {begin}" "sh -c \"touch ran; echo {begin}\"" "sh -c \"touch ran; echo \\\$EVENSTEP_BEGIN\"" "./asks {begin}" "./asks" "sh asks"; do
 		eval "test_expect_code 2 run --range 0:20 -- $command" >got && said "$all_of" && test ! -s got && test ! -e ran || return 1
 	done &&
-	test_expect_code 2 run --range 0:20 -- echo {end} && said "evenstep: echo: the command gets {end} and neither {begin} nor {count}: .*: give it {begin} or {count}, too; .*" &&
+	test_expect_code 2 run --range 0:20 -- echo {end} && said "evenstep: echo: the command uses {end} .EVENSTEP_END. and neither {begin} nor {count}: .*: give it {begin} or {count}, too; .*" &&
 	test_expect_code 2 run --range 0:20 --dry-run -- echo {begin} && said "$all_of" &&
 	for way in "{begin} {end}" "{begin} {count}" "{begin} \$EVENSTEP_END"; do run --range 0:20 -- sh -c "echo $way" && quiet || return 1; done &&
 	run --range 0:20 --policy manual:size=1 -- echo {begin} >got && seq 0 19 | test_cmp - got && run --range 0:20 --reads-env -- echo {begin} && run --range 3:4 --repeat 2 -- echo {begin} &&
@@ -58,7 +58,7 @@ test_expect_success 'likewise of a queue, but for one of single units, and of ty
 	printf "0:1 a\n5:7 b\n" >pairs && test_expect_code 2 run --queue pairs -- echo {begin} {label} && said "$all_of" &&
 	echo 0:1 | test_expect_code 2 evenstep run --local 2 --queue - -- echo {begin} 2>err && said "$all_of" &&
 	printf "work \"one\" { command = \"echo {begin}\" }\nwork \"two\" { command = \"echo {begin} {end}\" }\n" >works && echo "0:4 x @two" >typed &&
-	test_expect_code 2 run --queue typed --works works && said "evenstep: --works: one: the command gets {begin} and .*" && run --queue typed --works works --reads-env
+	test_expect_code 2 run --queue typed --works works && said "evenstep: --works: one: the command uses {begin} .*" && run --queue typed --works works --reads-env
 '
 test_expect_success 'the words of other tools: refused, with what a command gets' '
 	test_expect_code 2 run --lines list -- echo {line} && said "evenstep: echo: {line} is no field: the lines of a piece come on the standard input of the command: read them there, as .*" &&

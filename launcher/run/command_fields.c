@@ -293,9 +293,10 @@ static int check_whole(const struct run_options *o,
              is_begin ? "{end}" : "{begin}");
     return es_fail(
         err, ES_USAGE, mend,
-        "%.200s: the command gets %s and neither %s nor {count}: it "
+        "%.200s: the command uses %s and neither %s nor {count}: it "
         "would do one unit of each piece, and leave the others undone",
-        where, is_begin ? "{begin}" : "{end}", is_begin ? "{end}" : "{begin}");
+        where, is_begin ? "{begin} (EVENSTEP_BEGIN)" : "{end} (EVENSTEP_END)",
+        is_begin ? "{end}" : "{begin}");
 }
 
 /* --- all together --------------------------------------------------------- */
