@@ -102,7 +102,16 @@ END_OF_TABLE
 test_expect_success 'a file that cannot be written, a full disk: exit 1' '
 	test_expect_code 1 evenstep graph import --guess 1 --to nowhere/x snakemake.dot >out 2>err && cat err &&
 	grep -xE "evenstep: --to: nowhere/x: No such file or directory: name a file that you may write" err &&
-	test_expect_code 1 evenstep graph import --guess 1 --to /dev/full snakemake.dot >out 2>err && grep -xE "evenstep: cannot write: free some space" err &&
+	test_expect_code 1 evenstep graph import --guess 1 --to /dev/full snakemake.dot >out 2>err && grep -xE "evenstep: --to: /dev/full: No space left on device: .*" err &&
 	test_expect_code 1 evenstep graph import --guess 1 snakemake.dot >/dev/full 2>err && grep -xE "evenstep: cannot write: free some space" err
+'
+test_expect_success 'a graph from stdin, and to stdout: nothing else is there' '
+	evenstep graph import --guess 1 --to want snakemake.dot && evenstep graph import --guess 1 --to - - <snakemake.dot >got && test_cmp want got &&
+	evenstep graph plan - <got && evenstep graph plan --svg - - <got >svg && head -n 1 svg | grep "^<svg" && tail -n 1 svg | grep "^</svg>$"
+'
+test_expect_success '--to, --svg: a link stays, and the file behind it keeps its mode' '
+	mkdir far && echo old >far/graph && echo old >far/svg && chmod 640 far/* && ln -s far/graph link && ln -s far/svg link.svg &&
+	evenstep graph import --guess 1 --to link snakemake.dot && test_cmp want far/graph && evenstep graph plan --svg link.svg link && grep "^</svg>$" far/svg &&
+	test -L link && test -L link.svg && test "$(stat -c %a far/*)" = "$(printf "640\n640")"
 '
 test_done

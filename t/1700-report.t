@@ -261,6 +261,15 @@ test_expect_success 'a picture that cannot be written: exit 1' '
 	test_expect_code 1 evenstep report --svg nowhere/x two >got 2>err && mentioned "^evenstep: --svg: nowhere/x: No such file or directory: name a file that you may write$" && test ! -s got &&
 	test_expect_code 1 evenstep report --svg /dev/full two 2>err && mentioned "^evenstep: --svg: /dev/full: No space left on device: "
 '
+test_expect_success 'from stdin; a picture or a page to stdout has nothing beside it' '
+	evenstep report two >want && evenstep report - <two >got && test_cmp want got && cat two | evenstep report - >got && test_cmp want got &&
+	evenstep report --svg - two >got && head -n 1 got | grep "^<svg" && tail -n 1 got | grep "^</svg>$" &&
+	evenstep report --html - - <two >got && head -n 1 got | grep -i "^<!doctype" && tail -n 1 got | grep -i "^</html>$" && test ! -e ./-
+'
+test_expect_success '--svg, --html: a link stays, and the file behind it keeps its mode' '
+	mkdir far && echo old >far/svg && echo old >far/html && chmod 640 far/* && ln -s far/svg far/html . && evenstep report --svg svg two && evenstep report --html html two &&
+	grep "^</svg>$" far/svg && grep -i "^</html>$" far/html && test -L svg && test -L html && test "$(stat -c %a far/*)" = "$(printf "640\n640")"
+'
 test_expect_success 'a full disk is told' '
 	test_expect_code 1 evenstep report two >/dev/full 2>err && mentioned "^evenstep: cannot write: "
 '

@@ -27,4 +27,8 @@ test_expect_success 'a metrics file is written even if there is nothing to tell'
 test_expect_success 'one that cannot be written is an error' '
 	test_expect_code 1 evenstep top --once --metrics-file /nowhere/metrics 4294967295 2>err && grep -q "^evenstep: /nowhere/metrics: No such file" err
 '
+test_expect_success 'a metrics file by a link, and on stdout' '
+	mkdir far && ln -s far/prom linked && test_expect_code 3 evenstep top --once --metrics-file linked 4294967295 && test -L linked && grep "^# HELP" far/prom &&
+	test_expect_code 3 evenstep top --once --metrics-file - 4294967295 >got && test_cmp far/prom got
+'
 test_done

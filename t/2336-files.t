@@ -29,6 +29,11 @@ test_expect_success '--stdout: a file for each piece, named by its units; nothin
 test_expect_success 'the same again takes their place, and says that they were there' '
 	run --stdout new/er/out-{begin}-{end} -- ./units {begin} {end} 2>err && said "evenstep: --stdout: there are such files already: .*"
 '
+test_expect_success 'by links: they stay, and the files are where they lead to, with their modes' '
+	mkdir linked far && for i in $(seq 0 89); do ln -s ../far/$i linked/$i && echo old >far/$i && chmod 640 far/$i || return 1; done &&
+	run --stdout linked/{begin} --return linked/r{begin} -- sh -c "./units {begin} {end}; mkdir -p linked; echo {begin} >linked/r{begin}" 2>err &&
+	rm linked/r* && test -z "$(find linked ! -type l ! -type d)" && grep -Lx old far/* >replaced && cat $(cat replaced) | sort -n | test_cmp all - && test "$(stat -c %a $(cat replaced) | sort -u)" = 640
+'
 test_expect_success 'what fails leaves no file, and is whole when it is done again' '
 	run --stdout again/{begin} --retries 2 -- sh -c "./units {begin} {end}; ! mkdir tried 2>&-" >got 2>err && together again && grep "tried again" err
 '

@@ -120,6 +120,9 @@ evenstep graph run --local 1 --journal out graph.json|--journal out: is what a t
 evenstep graph run --local 1 --journal new --report new graph.json|--report new: is the file of --journal: name another
 evenstep graph plan --svg here/graph.json graph.json|--svg here/graph.json: is the graph: name another
 evenstep graph import --to graph.json graph.json|--to graph.json: is the graph: name another
+$r --lines - --metrics - -- cat|--metrics -: stdin is that of --lines already: name a file
+$r --queue - --works -|--queue -: stdin is that of --works already: name a file
+evenstep report - -|the report -: stdin is that of the report already: name a file
 evenstep report --html tasks tasks|--html tasks: is the report: name another
 evenstep report --svg new --html new tasks|--html new: is the file of --svg: name another
 evenstep top --once --metrics-file ""|--metrics-file: the name is empty: name a file
@@ -130,6 +133,16 @@ $r --queue "" -- echo|--queue: the name is empty: name a file
 END
 test_expect_success 'devices and pipes may be named twice, and - is no file of that name' '
 	job --report /dev/null --joblog /dev/null --gather /dev/null >got 2>err && test ! -s got && seq 4 >./- && job --report ./- --gather - >got 2>err && test_cmp want got && rm ./-
+'
+
+test_expect_success '- is stdin, of metrics and works, too, and stdout' '
+	seq 0 3 >four && echo "0:4 @w" >queue && echo "work \"w\" { command = {\"echo\", \"{begin}\"} }" | evenstep run --local 1 --pieces 1 --policy manual:size=1 --queue queue --works - >got && test_cmp four got &&
+	echo "{\"nodes\": [{\"name\": \"local0\", \"C\": 1}, {\"name\": \"local1\", \"C\": 3}]}" | evenstep run --local 2 --range 0:4 --pieces 1 --metrics - -- echo {begin} >got && printf "0\n1\n" | test_cmp - got &&
+	job --gather file --report - >got 2>err && tail -n 1 got | grep "^{\"type\":\"summary\"" && job --gather file --joblog - >got 2>err && head -n 1 got | grep "^Seq" && test ! -e ./-
+'
+test_expect_success '--report, --joblog, --journal by a link: it stays, and the file is where it leads to' '
+	mkdir links && for each in report joblog journal; do ln -s "$PWD/links/$each" link.$each && job --$each link.$each >got 2>err && test_cmp want got && test -L link.$each && test -s links/$each || return 1; done &&
+	job --journal link.journal --resume >got 2>err && test_cmp want got
 '
 
 # --- on the disk --------------------------------------------------------------------------

@@ -427,4 +427,13 @@ test_expect_success 'where Slurm ends all agents: exit 4, and --resume goes on' 
 	said "evenstep: stopped by SIGTERM: --resume goes on with it" && : >"$MARKS/go" &&
 	evenstep graph run --local 2 $spread --algorithm ead --journal journal --resume wait.json >table 2>err && test_cmp want out/all && nothing_left
 '
+test_expect_success 'a result and --learn by a link: that stays, and the file is where it leads to' '
+	mkdir -p linked/far && cd linked && echo "{\"tasks\": [{\"id\": 1, \"time\": 1, \"command\": \"echo new >out\", \"outputs\": [\"out\"]}]}" >far/graph && chmod 640 far/graph &&
+	ln -s far/graph graph && ln -s far/out out && echo old >far/out && evenstep graph run --local 1 --learn graph 2>err; code=$?; cat err; cd .. && test $code = 0 &&
+	test -L linked/out && test "$(cat linked/far/out)" = new && test -L linked/graph && test "$(jq ".tasks[0].time < 1" linked/far/graph)" = true && test "$(stat -c %a linked/far/graph)" = 640
+'
+test_expect_success 'a result where a pipe is: refused before work begins' '
+	cd linked && rm out && mkfifo out && { test_expect_code 2 evenstep graph run --local 1 graph 2>err; code=$?; cd ..; test $code = 0; } && test -p linked/out &&
+	cp linked/err err && said "evenstep: output out: is there, and no regular file: move it away"
+'
 test_done

@@ -88,6 +88,10 @@ test_expect_success '--prometheus FILE: it is there while that runs, whole, and 
 	wait_for 60 test -e evenstep.prom && grep -qx "evenstep_run_units{.*,pid=\"$run\"} 30" evenstep.prom && tail -n 1 evenstep.prom | grep -qx "# TYPE evenstep_group_speed gauge" &&
 	kill -INT $export && wait $export; code=$?; export="" && test $code = 0 && ls >files && ! grep -F evenstep.prom files && test_cmp /dev/null err
 '
+test_expect_success '--prometheus FILE by a link, which stays' '
+	mkdir far && ln -s far/prom linked.prom && { evenstep top --prometheus linked.prom 2>err 3>&- 4>&- 5>&- & } && export=$! &&
+	wait_for 60 test -s far/prom && kill -INT $export && wait $export; code=$?; export="" && test $code = 0 && test -L linked.prom && test ! -e far/prom
+'
 test_expect_success 'killed: a run is not shown any more, and what it left is removed' '
 	test -d "$(file_of $run)" && kill -KILL $run && { wait $run || true; } && { seen "run (pid $run)"; test $? = 1; } && test ! -e "$(file_of $run)"; code=$?; run="" && test $code = 0
 '

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/base/named_files.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,7 +61,22 @@ int named_files_written(struct named_files *f,
     return 0;
 }
 
-int named_files_read(const struct named_files *f,
+static int read_stdin(struct named_files *f,
+                      const char *option,
+                      const char *what,
+                      struct es_error *err)
+{
+    const char *dashes = option ? "--" : "";
+
+    if (f->stdin_of[0])
+        return es_fail(err, ES_USAGE, "name a file",
+                       "%s%s -: stdin is that of %s already", dashes, what,
+                       f->stdin_of);
+    snprintf(f->stdin_of, sizeof f->stdin_of, "%s%s", dashes, what);
+    return 0;
+}
+
+int named_files_read(struct named_files *f,
                      const char *option,
                      const char *what,
                      const char *path,
@@ -74,6 +90,8 @@ int named_files_read(const struct named_files *f,
     if (!*path && option)
         return es_fail(err, ES_USAGE, "name a file", "--%s: the name is empty",
                        option);
+    if (strcmp(path, "-") == 0)
+        return read_stdin(f, option, option ? option : what, err);
     other = find(&p, path) ? which(f, &p) : NULL;
     if (!other)
         return 0;
@@ -89,9 +107,10 @@ static const char *given(const struct option *o, const void *at, int file)
 
     if (o->type == OPTION_TEXT && o->file == file)
         memcpy(&path, (const char *)at + o->offset, sizeof path);
-    if (path && (option_word_find(o->value, path) >= 0 || (!*path && o->bare)))
-        return NULL;
-    return path;
+    if (!path || strcmp(path, "-") == 0)
+        return path;
+    return option_word_find(o->value, path) >= 0 || (!*path && o->bare) ? NULL
+                                                                        : path;
 }
 
 int named_files_of_options(struct named_files *f,

@@ -24,6 +24,7 @@ struct named_files {
         struct file_place at;      /* closed; not there: its folder and name */
     } written[NAMED_FILES_MAX];
     size_t n;
+    char stdin_of[40]; /* "--lines"; "": nobody reads it */
 };
 
 /* --option path is written; both must outlive f.  Fails with ES_USAGE if it is one
@@ -33,8 +34,9 @@ int named_files_written(struct named_files *f,
                         const char *path,
                         struct es_error *err);
 /* Path is read, by the option, or if that is NULL as what, "the program".  Fails
- * with ES_USAGE if it is one that is written.  A path of NULL or "-" is none. */
-int named_files_read(const struct named_files *f,
+ * with ES_USAGE if it is one that is written, or stdin, "-", for the second time.
+ * A path of NULL is none. */
+int named_files_read(struct named_files *f,
                      const char *option,
                      const char *what,
                      const char *path,

@@ -197,3 +197,45 @@ void out_file_abandon(struct out_file *f)
     f->fd = 0;
     unlock(f);
 }
+
+/* 0, or -1 with errno. */
+static int print_all(int fd,
+                     int (*print)(FILE *out, const void *arg),
+                     const void *arg)
+{
+    int to = fcntl(fd, F_DUPFD_CLOEXEC, 3), rc, bad;
+    FILE *out = to < 0 ? NULL : fdopen(to, "w");
+
+    if (!out) {
+        if (to >= 0)
+            close(to);
+        return -1;
+    }
+    rc = print(out, arg);
+    bad = ferror(out) ? errno : 0;
+    if (fclose(out) != 0 && !bad)
+        bad = errno;
+    errno = bad ? bad : ENOMEM;
+    return rc < 0 || bad ? -1 : 0;
+}
+
+int out_file_write(const char *option,
+                   const char *path,
+                   int (*print)(FILE *out, const void *arg),
+                   const void *arg,
+                   struct es_error *err)
+{
+    struct out_file f;
+    int rc;
+
+    if (out_file_open(&f, option, path, OUT_UNLOCKED, err) < 0) {
+        if (err)
+            err->kind = ES_WORK;
+        return -1;
+    }
+    if (print_all(f.fd, print, arg) == 0)
+        return out_file_commit(&f, 0, err);
+    rc = fail_out(&f, ES_WORK, es_mend_file(errno), strerror(errno), err);
+    out_file_abandon(&f);
+    return rc;
+}

@@ -38,6 +38,13 @@ int out_file_open(struct out_file *f,
 /* It is whole: give it its name; with sync both are on the disk then.  Fails with
  * ES_WORK; it is closed in any case. */
 int out_file_commit(struct out_file *f, int sync, struct es_error *err);
+/* Write all of it by one function, which returns 0, or -1 where memory ran out.
+ * Fails with ES_WORK. */
+int out_file_write(const char *option,
+                   const char *path,
+                   int (*print)(FILE *out, const void *arg),
+                   const void *arg,
+                   struct es_error *err);
 /* Close it, and nothing is to stay of it.  {0} is allowed. */
 void out_file_abandon(struct out_file *f);
 

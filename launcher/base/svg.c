@@ -2,29 +2,7 @@
 #include "launcher/base/svg.h"
 #include "launcher/base/markup.h"
 
-#include <errno.h>
-#include <string.h>
-
 /* --- the picture ---------------------------------------------------------- */
-
-int svg_write_file(const char *path,
-                   svg_draw_fn draw,
-                   const void *arg,
-                   struct es_error *err)
-{
-    FILE *out = fopen(path, "we");
-    int rc;
-
-    if (out) {
-        rc = draw(out, arg);
-        if (rc == 0 && ferror(out))
-            rc = -1;
-        if (fclose(out) == 0 && rc == 0)
-            return 0;
-    }
-    return es_fail(err, ES_WORK, "name a file that you may write",
-                   "--svg: %s: %s", path, strerror(errno));
-}
 
 void svg_open(FILE *out, double width, double height)
 {

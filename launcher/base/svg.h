@@ -24,15 +24,6 @@ struct svg_box {
     const char *title;  /* text shown under the pointer; NULL: none */
 };
 
-/* Draw a whole picture: 0, or -1 on failure. */
-typedef int (*svg_draw_fn)(FILE *out, const void *arg);
-
-/* Write the FILE of an option --svg.  Fails with ES_WORK. */
-int svg_write_file(const char *path,
-                   svg_draw_fn draw,
-                   const void *arg,
-                   struct es_error *err);
-
 void svg_open(FILE *out, double width, double height);
 /* Of a page of HTML: it has no background, and label says what it shows to who
  * does not see it. */

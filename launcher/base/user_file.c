@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/base/user_file.h"
 #include "launcher/base/file_place.h"
+#include "launcher/base/spool.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -58,6 +61,8 @@ static int open_file(const char *path, int flags, int empty, const char **why)
     int fd;
 
     *why = NULL;
+    if (strcmp(path, "-") == 0)
+        path = "/proc/self/fd/1";
     if (file_place_find(&p, path, why) < 0)
         return -1;
     fd = open_place(&p, flags);
@@ -78,6 +83,38 @@ int user_file_open(const char *path, int flags, const char **why)
 int user_file_create(const char *path, int flags, const char **why)
 {
     return open_file(path, flags, 1, why);
+}
+
+static int copy_stdin(int to)
+{
+    char bytes[65536];
+    ssize_t n;
+
+    while ((n = read(STDIN_FILENO, bytes, sizeof bytes)) != 0)
+        if ((n < 0 && errno != EINTR)
+            || (n > 0 && write_all(to, bytes, (size_t)n) < 0))
+            return -1;
+    return 0;
+}
+
+const char *user_file_in(const char *path)
+{
+    static char copied[40]; /* there is one stdin */
+    int fd;
+
+    if (strcmp(path, "-") != 0)
+        return path;
+    if (copied[0])
+        return copied;
+    fd = memfd_create("stdin", MFD_CLOEXEC);
+    if (fd < 0)
+        return NULL;
+    if (copy_stdin(fd) < 0) {
+        close(fd);
+        return NULL;
+    }
+    snprintf(copied, sizeof copied, "/proc/self/fd/%d", fd);
+    return copied;
 }
 
 int user_file_sync_name(const char *path)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/command/top_export.h"
+#include "launcher/base/file_place.h"
 #include "launcher/base/notice.h"
 #include "launcher/base/number.h"
 #include "launcher/base/signals.h"
@@ -148,6 +149,21 @@ static int keep_file(struct export *x)
     return x->failed ? -1 : 0;
 }
 
+/* What it says is not so any more; what is no regular file stays, and so does a
+ * link. */
+static void remove_file(const struct export *x)
+{
+    struct file_place p;
+    const char *why;
+
+    if (x->failed || strcmp(x->file, "-") == 0
+        || file_place_find(&p, x->file, &why) < 0)
+        return;
+    if (p.is_there && !p.is_open && S_ISREG(p.st.st_mode))
+        (void)unlinkat(p.dir, p.name, 0);
+    file_place_close(&p);
+}
+
 /* --- all of it ------------------------------------------------------------ */
 
 /* A signal is how it is meant to end. */
@@ -186,7 +202,7 @@ int top_export(const char *to, uint32_t job, struct es_error *err)
     if (x.failed)
         rc = -1;
     if (x.file)
-        (void)unlink(x.file); /* what it says is not so any more */
+        remove_file(&x);
     if (x.http)
         evhttp_free(x.http);
     if (x.tick)

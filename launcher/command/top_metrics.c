@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/command/top_metrics.h"
+#include "launcher/base/out_file.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum {
     OF_RUN = 1 << TOP_RUN,
@@ -280,29 +279,25 @@ void top_metrics_print(FILE *file, const struct top_step steps[], size_t n)
     print_groups(file, steps, n);
 }
 
+struct metrics {
+    const struct top_step *steps;
+    size_t n;
+};
+
+static int print_metrics(FILE *out, const void *arg)
+{
+    const struct metrics *m = arg;
+
+    top_metrics_print(out, m->steps, m->n);
+    return 0;
+}
+
 int top_metrics_write(const char *path,
                       const struct top_step steps[],
                       size_t n,
                       struct es_error *err)
 {
-    char beside[4096];
-    FILE *file = NULL;
-    int bad = 1;
+    const struct metrics m = {steps, n};
 
-    if ((size_t)snprintf(beside, sizeof beside, "%s.%d", path, (int)getpid())
-        < sizeof beside)
-        file = fopen(beside, "wxe");
-    if (file) {
-        top_metrics_print(file, steps, n);
-        bad = ferror(file) != 0;
-        bad |= fclose(file) != 0;
-        bad = bad || rename(beside, path) < 0;
-    }
-    if (!bad)
-        return 0;
-    es_fail(err, ES_WORK, "name a file that can be written", "%s: %s", path,
-            strerror(errno));
-    if (file)
-        (void)unlink(beside);
-    return -1;
+    return out_file_write(NULL, path, print_metrics, &m, err);
 }

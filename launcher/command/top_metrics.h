@@ -18,8 +18,7 @@
 
 /* Print all.  Whether that went well ferror(file) tells. */
 void top_metrics_print(FILE *file, const struct top_step steps[], size_t n);
-/* Written to a file beside path, which is then renamed to it.  0, or -1 and err
- * filled. */
+/* As out_file_write() does it. */
 int top_metrics_write(const char *path,
                       const struct top_step steps[],
                       size_t n,

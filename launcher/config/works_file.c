@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/config/works_file.h"
+#include "launcher/base/user_file.h"
 #include "launcher/config/config_file.h"
 #include "launcher/config/grammar.h"
 
@@ -130,7 +131,8 @@ int works_parse(struct works *w,
 
 int works_read(struct works *w, const char *path, struct es_error *err)
 {
-    char *text = config_file_text(path);
+    const char *in = user_file_in(path);
+    char *text = in ? config_file_text(in) : NULL;
     int rc;
 
     memset(w, 0, sizeof *w);

@@ -6,7 +6,7 @@
 #include "launcher/base/notice.h"
 #include "launcher/base/number.h"
 #include "launcher/base/options.h"
-#include "launcher/base/svg.h"
+#include "launcher/base/out_file.h"
 #include "launcher/commands.h"
 #include "launcher/config/config_file.h"
 #include "launcher/graph/graph_fault.h"
@@ -56,8 +56,8 @@ static int plan_one(const struct graph_options *o,
 
     if (fault != GRAPH_PLAN_SOUND)
         return graph_fault_tell(fault, &p, &o->run.plan, f, err);
-    rc = o->svg ? svg_write_file(o->svg, draw, &drawing, err) : 0;
-    if (rc == 0) {
+    rc = o->svg ? out_file_write("--svg", o->svg, draw, &drawing, err) : 0;
+    if (rc == 0 && !(o->svg && strcmp(o->svg, "-") == 0)) {
         rc = o->run.json
                  ? graph_print_json(stdout, f, &p, o->run.plan.machine.cores)
                  : graph_print_table(stdout, f, &p);

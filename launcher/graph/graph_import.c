@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/graph/graph_import.h"
+#include "launcher/base/out_file.h"
 #include "launcher/base/plain_text.h"
 #include "launcher/graph/graph_work.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -211,27 +211,26 @@ static int write_edges(const struct import *x, json_t *edges)
     return bad;
 }
 
+static int print_graph(FILE *out, const void *arg)
+{
+    return json_dumpf(arg, out, JSON_INDENT(1) | JSON_REAL_PRECISION(12)) < 0
+                   || putc('\n', out) == EOF
+               ? -1
+               : 0;
+}
+
 static int write_to(const struct import *x,
                     const char *to,
                     struct es_error *err)
 {
     json_t *tasks = json_array(), *edges = json_array();
     json_t *all = json_pack("{s:o, s:o}", "tasks", tasks, "edges", edges);
-    FILE *file = NULL;
-    int bad = all ? write_edges(x, edges) : -1, rc = 0;
+    int bad = all ? write_edges(x, edges) : -1, rc;
 
     for (uint32_t v = 0; !bad && v < x->f->graph->tasks; v++)
         bad = write_task(x, tasks, v);
-    if (bad)
-        rc = es_no_memory(err);
-    else if (!(file = fopen(to, "we")))
-        rc = es_fail(err, ES_WORK, "name a file that you may write",
-                     "--to: %s: %s", to, strerror(errno));
-    else if (json_dumpf(all, file, JSON_INDENT(1) | JSON_REAL_PRECISION(12)) < 0
-             || putc('\n', file) == EOF)
-        rc = es_no_space(err);
-    if (file && fclose(file) != 0 && rc == 0)
-        rc = es_no_space(err);
+    rc = bad ? es_no_memory(err)
+             : out_file_write("--to", to, print_graph, all, err);
     json_decref(all);
     return rc;
 }
@@ -248,7 +247,7 @@ int graph_import(const struct graph_file *f,
 
     if (rc == 0 && json)
         rc = print_json(&x) < 0 ? es_no_memory(err) : 0;
-    else if (rc == 0)
+    else if (rc == 0 && (!to || strcmp(to, "-") != 0))
         print_text(&x);
     if (rc == 0 && (ferror(stdout) || fflush(stdout) != 0))
         rc = es_no_space(err);

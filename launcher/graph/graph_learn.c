@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/graph/graph_learn.h"
 #include "launcher/base/notice.h"
+#include "launcher/base/out_file.h"
+#include "launcher/base/spool.h"
 #include "launcher/graph/graph_text.h"
 #include "launcher/session/energy.h"
-#include "pmix_bcast/destination.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* Beyond a microsecond it is noise. */
 static json_t *json_seconds(double seconds)
@@ -225,28 +225,17 @@ static int learn_wfformat(const struct learning *l, json_t *workflow)
 
 static int write_file(const char *path, const char *text, struct es_error *err)
 {
-    struct destination to = DESTINATION_CLOSED;
-    char beside[4096];
-    struct stat st;
-    int n, why;
+    struct out_file to;
+    int rc;
 
-    n = snprintf(beside, sizeof beside, "%s%s", strchr(path, '/') ? "" : "./",
-                 path);
-    if (n < 0 || (size_t)n >= sizeof beside)
-        why = ENAMETOOLONG;
-    else
-        why = stat(path, &st) < 0 ? errno : 0;
-    if (why == 0)
-        why = destination_open(&to, beside, strlen(text), 1, NULL);
-    if (why == 0)
-        why = destination_write(&to, text, strlen(text), 0);
-    if (why == 0)
-        why = destination_finish(&to, st.st_mode & 07777, NULL);
-    destination_close(&to);
-    if (why == 0)
-        return 0;
-    return es_fail(err, ES_WORK, "make it a file that you may write",
-                   "--learn: %s: %s", path, strerror(why));
+    if (out_file_open(&to, "--learn", path, OUT_UNLOCKED, err) < 0)
+        return -1;
+    if (write_all(to.fd, text, strlen(text)) == 0)
+        return out_file_commit(&to, 1, err);
+    rc = es_fail(err, ES_WORK, es_mend_file(errno), "--learn: %s: %s", path,
+                 strerror(errno));
+    out_file_abandon(&to);
+    return rc;
 }
 
 static json_t *index_tasks(const struct graph_work *w)

@@ -71,6 +71,8 @@ int graph_report_read(struct graph_times *t,
 {
     struct stat st;
 
+    if (strcmp(path, "-") == 0)
+        return read_one(t, path, path, err);
     if (stat(path, &st) < 0)
         return es_fail(err, ES_USAGE, "give a report that can be read",
                        "--times: %s: %s", path, strerror(errno));

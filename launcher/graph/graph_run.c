@@ -232,14 +232,22 @@ static int check_files(const struct graph_running *r)
     for (size_t i = 0; i < 2; i++)
         if (path[i] && named_files_written(&f, option[i], path[i], r->err) < 0)
             return -1;
-    for (uint32_t i = 0; i < r->work.files; i++)
+    for (uint32_t i = 0; i < r->work.files; i++) {
+        const char *name = r->work.file[i].name;
+        struct stat st;
+
+        if (graph_is_result(r, i) && stat(name, &st) == 0
+            && !S_ISREG(st.st_mode))
+            return es_fail(r->err, ES_USAGE, "move it away",
+                           "output %s: is there, and no regular file", name);
         if (named_files_read(&f, NULL,
                              r->work.file[i].maker == GRAPH_NOBODY
                                  ? "an input of the graph"
                                  : "what a task makes",
-                             r->work.file[i].name, r->err)
+                             name, r->err)
             < 0)
             return -1;
+    }
     return 0;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/graph/graph_stage_out.h"
+#include "launcher/base/file_place.h"
 #include "launcher/base/notice.h"
 #include "launcher/exec/work_folder.h"
 
@@ -15,11 +16,35 @@ int graph_is_result(const struct graph_running *r, uint32_t file)
     return r->work.file[file].takers == 0;
 }
 
+/* It goes where links lead to; a pipe or a device stays.  -1 with errno. */
+static int fetch_result(struct graph_running *r,
+                        uint32_t from,
+                        const struct exchange_file *wanted,
+                        const char *name)
+{
+    char path[PLACE_NAME_MAX + 40];
+    struct file_place p;
+    const char *why;
+    int rc, saved;
+
+    if (work_folder_make_way(AT_FDCWD, name) < 0
+        || file_place_find(&p, name, &why) < 0)
+        return -1;
+    snprintf(path, sizeof path, "/proc/self/fd/%d/%s", p.dir, p.name);
+    errno = EEXIST;
+    rc = p.is_open || (p.is_there && !S_ISREG(p.st.st_mode))
+             ? -1
+             : exchange_fetch(r->exchange, from, NULL, wanted, path);
+    saved = errno;
+    file_place_close(&p);
+    errno = saved;
+    return rc;
+}
+
 void graph_stage_out(struct graph_running *r, uint32_t file)
 {
     const struct holder *h = graph_state_source(&r->state, file, GRAPH_NOBODY);
     struct exchange_file wanted;
-    char path[GRAPH_NAME_MAX + 2];
     uint32_t from;
 
     if (!h || r->delivered[file] || r->user[file].from != GRAPH_NOBODY)
@@ -28,9 +53,7 @@ void graph_stage_out(struct graph_running *r, uint32_t file)
     wanted = h->file;
     wanted.number = file;
     r->user[file] = (struct user_file){wanted, from};
-    snprintf(path, sizeof path, "./%s", r->work.file[file].name);
-    if (work_folder_make_way(AT_FDCWD, path) < 0
-        || exchange_fetch(r->exchange, from, NULL, &wanted, path) < 0)
+    if (fetch_result(r, from, &wanted, r->work.file[file].name) < 0)
         graph_finish(r, es_fail(r->err, ES_WORK,
                                 "go to a folder that you may write", "%s: %s",
                                 r->work.file[file].name, strerror(errno)));

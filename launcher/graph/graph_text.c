@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/graph/graph_text.h"
 #include "launcher/base/text_file.h"
+#include "launcher/base/user_file.h"
 #include "pmix_bcast/array.h"
 
 #include <errno.h>
@@ -53,7 +54,8 @@ static char *slurp(FILE *file,
 
 json_t *graph_text_json(const char *path)
 {
-    FILE *file = fopen(path, "re");
+    const char *in = user_file_in(path);
+    FILE *file = in ? fopen(in, "re") : NULL;
     json_t *all;
 
     if (!file)
@@ -66,7 +68,8 @@ json_t *graph_text_json(const char *path)
 
 char *graph_text_read(const char *path, size_t most, struct es_error *err)
 {
-    FILE *file = fopen(path, "re");
+    const char *in = user_file_in(path);
+    FILE *file = in ? fopen(in, "re") : NULL;
     char *text;
 
     if (!file) {

@@ -239,6 +239,13 @@ static int cannot_write(const char *name, struct es_error *err)
                    name, strerror(errno));
 }
 
+/* In place of one of before, as which it is. */
+static int show(struct hidden_file *file, const struct piece_files *f)
+{
+    hidden_file_like_old(file);
+    return hidden_file_show(file, f->sync);
+}
+
 static int write_output(const struct piece_files *f,
                         const char *node,
                         struct piece *p,
@@ -252,8 +259,7 @@ static int write_output(const struct piece_files *f,
         return -1;
     if (hidden_file_open(&file, name, 0666) < 0)
         return cannot_write(name, err);
-    if (spool_write_to(&p->out, file.fd) == 0
-        && hidden_file_show(&file, f->sync) == 0)
+    if (spool_write_to(&p->out, file.fd) == 0 && show(&file, f) == 0)
         return 0;
     (void)cannot_write(name, err);
     hidden_file_drop(&file);
@@ -287,7 +293,7 @@ static int restore(const struct piece_files *f,
     if (hidden_file_open(&file, name, 0666) < 0)
         return cannot_write(name, err);
     if (journal_write_output(journal, kept, file.fd) == 0
-        && hidden_file_show(&file, f->sync) == 0)
+        && show(&file, f) == 0)
         return 0;
     (void)cannot_write(name, err);
     hidden_file_drop(&file);

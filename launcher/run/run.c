@@ -314,13 +314,15 @@ static int run_main(int argc, char **argv, struct es_error *err)
     o->command = argv + 1;
     rc = options_parse(&command_run, o, argc, argv, err);
     if (rc == 0)
+        rc = run_files_check(o, err);
+    if (rc == 0)
         rc = config_load(&config, NULL, err);
     if (rc == 0)
         rc = run_options_settle(o, &config, err);
     if (rc == 0)
         rc = command_fields_settle(o, err);
     if (rc == 0)
-        rc = run_files_check(o, err);
+        rc = run_files_check_programs(o, err);
     if (rc == 0) {
         r.summary.policy = o->policy_name;
         fit_profiles(&r, o);

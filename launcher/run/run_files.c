@@ -118,6 +118,15 @@ int run_files_check(const struct run_options *o, struct es_error *err)
     for (size_t i = 0; i < o->n_bcast; i++)
         if (check_source(&c, o->bcast[i]) < 0)
             return -1;
+    return 0;
+}
+
+int run_files_check_programs(const struct run_options *o, struct es_error *err)
+{
+    struct checking c = {.o = o, .err = err};
+
+    if (named_files_of_options(&c.files, run_options_table, o, err) < 0)
+        return -1;
     for (size_t i = 0; i < o->types.n; i++)
         if (check_command(&c, o->types.type[i].command) < 0)
             return -1;

@@ -8,8 +8,10 @@
 
 #include "launcher/run/run_options.h"
 
-/* Beyond what options_parse() has compared: queues, programs, and the files of
- * pieces.  Fails with ES_USAGE. */
+/* Beyond what options_parse() has compared: queues, what is brought, and the files
+ * of pieces.  Both fail with ES_USAGE. */
 int run_files_check(const struct run_options *o, struct es_error *err);
+/* And the programs, when run_options_settle() has found them. */
+int run_files_check_programs(const struct run_options *o, struct es_error *err);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/session/metrics_file.h"
 #include "launcher/base/text_file.h"
+#include "launcher/base/user_file.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -260,7 +261,8 @@ int metrics_file_read(struct metrics_file *m,
                       const char *path,
                       struct es_error *err)
 {
-    FILE *file = fopen(path, "re");
+    const char *in = user_file_in(path);
+    FILE *file = in ? fopen(in, "re") : NULL;
     int rc;
 
     *m = (struct metrics_file){0};

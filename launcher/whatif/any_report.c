@@ -2,6 +2,7 @@
 #include "launcher/whatif/any_report.h"
 #include "launcher/base/report_head.h"
 #include "launcher/base/text_file.h"
+#include "launcher/base/user_file.h"
 #include "launcher/whatif/report_account.h"
 
 #include <stdio.h>
@@ -26,12 +27,13 @@ const char *report_kind_name(enum report_kind kind)
 /* The first object of a regular file; NULL if there is none. */
 static json_t *first_of(const char *path)
 {
+    const char *in = user_file_in(path);
     struct stat st;
     FILE *file = NULL;
     json_t *first;
 
-    if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
-        file = fopen(path, "re");
+    if (in && stat(in, &st) == 0 && S_ISREG(st.st_mode))
+        file = fopen(in, "re");
     if (!file)
         return NULL;
     text_file_skip_mark(file);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/whatif/json_lines.h"
 #include "launcher/base/text_file.h"
+#include "launcher/base/user_file.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -24,7 +25,8 @@ int json_lines_read(const char *path,
                     size_t *n,
                     struct es_error *err)
 {
-    FILE *file = fopen(path, "re");
+    const char *in = user_file_in(path);
+    FILE *file = in ? fopen(in, "re") : NULL;
     int rc = 0;
 
     *n = 0;

@@ -5,7 +5,7 @@
 #include "launcher/base/named_files.h"
 #include "launcher/base/notice.h"
 #include "launcher/base/options.h"
-#include "launcher/base/svg.h"
+#include "launcher/base/out_file.h"
 #include "launcher/commands.h"
 #include "launcher/whatif/any_report.h"
 #include "launcher/whatif/record_chart.h"
@@ -18,6 +18,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct options {
     const char *svg, *html;     /* NULL: not wanted */
@@ -100,7 +101,9 @@ static int draw_run(const struct options *o,
 {
     struct picture p = {.f = &r->run};
 
-    return choose(&p, o, err) < 0 ? -1 : svg_write_file(o->svg, draw, &p, err);
+    return choose(&p, o, err) < 0
+               ? -1
+               : out_file_write("--svg", o->svg, draw, &p, err);
 }
 
 static int draw_step(FILE *out, const void *arg)
@@ -126,11 +129,11 @@ static int draw_any(const struct options *o,
                        "--frames: the report of a %s has no frames",
                        report_kind_name(r->kind));
     if (r->kind == REPORT_STEP)
-        return svg_write_file(o->svg, draw_step, &r->step, err);
+        return out_file_write("--svg", o->svg, draw_step, &r->step, err);
     if (r->kind == REPORT_PROBE)
         return es_fail(err, ES_USAGE, "give --html PAGE",
                        "--svg: there is no picture of probes");
-    return svg_write_file(o->svg, draw_record, r, err);
+    return out_file_write("--svg", o->svg, draw_record, r, err);
 }
 
 /* --- what is printed ------------------------------------------------------ */
@@ -198,7 +201,10 @@ static int report(const struct options *o,
         return -1;
     if (o->html && report_html_write(o->html, r, n, err) < 0)
         return -1;
-    return o->html && !o->json && !o->table ? 0 : print_all(o, r, n, err);
+    if ((o->html && !o->json && !o->table)
+        || (o->svg && strcmp(o->svg, "-") == 0))
+        return 0;
+    return print_all(o, r, n, err);
 }
 
 static int report_main(int argc, char **argv, struct es_error *err)

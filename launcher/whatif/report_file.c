@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/whatif/report_file.h"
+#include "launcher/base/user_file.h"
 #include "launcher/whatif/trace_reader.h"
 #include "pmix_bcast/array.h"
 
@@ -271,7 +272,8 @@ int report_file_read(struct report_file *f,
 {
     struct es_error why = {0};
     struct reading r = {.f = f, .err = &why};
-    FILE *file = fopen(path, "re");
+    const char *in = user_file_in(path);
+    FILE *file = in ? fopen(in, "re") : NULL;
     int rc;
 
     memset(f, 0, sizeof *f);

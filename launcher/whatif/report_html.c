@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/whatif/report_html.h"
 #include "launcher/base/markup.h"
+#include "launcher/base/out_file.h"
 #include "launcher/whatif/html.h"
 #include "launcher/whatif/html_record.h"
 #include "launcher/whatif/html_run.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -132,16 +132,22 @@ static int show(FILE *out, const struct any_report *r, size_t number)
     return rc;
 }
 
-static int write_page(FILE *out, const struct any_report r[], size_t n)
+struct page {
+    const struct any_report *report;
+    size_t n;
+};
+
+static int write_page(FILE *out, const void *arg)
 {
+    const struct page *p = arg;
     int rc = 0;
 
-    html_open(out, n == 1 ? "evenstep report" : "evenstep reports");
-    contents(out, r, n);
-    compare(out, r, n);
+    html_open(out, p->n == 1 ? "evenstep report" : "evenstep reports");
+    contents(out, p->report, p->n);
+    compare(out, p->report, p->n);
     fprintf(out, "<div class=\"grid\">\n");
-    for (size_t i = 0; rc == 0 && i < n; i++)
-        rc = show(out, &r[i], i + 1);
+    for (size_t i = 0; rc == 0 && i < p->n; i++)
+        rc = show(out, &p->report[i], i + 1);
     fprintf(out, "</div>\n");
     html_close(out);
     return rc;
@@ -152,15 +158,7 @@ int report_html_write(const char *path,
                       size_t n,
                       struct es_error *err)
 {
-    FILE *out = fopen(path, "we");
-    int rc, failed;
+    const struct page page = {r, n};
 
-    if (out) {
-        rc = write_page(out, r, n);
-        failed = ferror(out);
-        if (fclose(out) == 0 && !failed)
-            return rc < 0 ? es_no_memory(err) : 0;
-    }
-    return es_fail(err, ES_WORK, "name a file that you may write",
-                   "--html: %s: %s", path, strerror(errno));
+    return out_file_write("--html", path, write_page, &page, err);
 }

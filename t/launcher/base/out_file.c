@@ -231,6 +231,52 @@ static void test_lock(void)
        "and goes away with that");
 }
 
+static int draw_all(FILE *out, const void *arg)
+{
+    (void)arg;
+    for (int i = 0; i < 5000; i++) /* more than stdio keeps */
+        fprintf(out, "<line x=\"1\"/>\n");
+    fprintf(out, "</svg>\n");
+    return 0;
+}
+
+static int draw_nothing(FILE *out, const void *arg)
+{
+    (void)out;
+    (void)arg;
+    return -1;
+}
+
+/* Is the picture there, to its end? */
+static int is_whole(const char *name)
+{
+    FILE *file = fopen(name, "r");
+    char end[16] = "";
+    int is = file && fseek(file, -7, SEEK_END) == 0
+             && fread(end, 1, 7, file) == 7 && strcmp(end, "</svg>\n") == 0;
+
+    if (file)
+        fclose(file);
+    return is;
+}
+
+static void test_printed(void)
+{
+    snprintf(named, sizeof named, "%s", tree_path("a.svg"));
+    is_int(out_file_write("--svg", named, draw_all, NULL, &err), 0,
+           "a picture is written to a file");
+    ok(is_whole(named), "and is whole");
+    ok(out_file_write("--svg", "/dev/full", draw_all, NULL, &err) == -1
+           && err.kind == ES_WORK,
+       "a full disk is an error");
+    ok(out_file_write("--svg", named, draw_nothing, NULL, &err) == -1,
+       "so is a picture that cannot be drawn");
+    ok(out_file_write("--svg", "/no/such/a.svg", draw_all, NULL, &err) == -1
+           && err.kind == ES_WORK,
+       "and a file that cannot be made");
+    ok(is_whole(named), "which all leave the one of before");
+}
+
 int main(void)
 {
     tree_make();
@@ -240,6 +286,7 @@ int main(void)
     test_as_it_is();
     test_refused();
     test_lock();
+    test_printed();
     tree_remove();
     return done();
 }

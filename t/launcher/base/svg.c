@@ -111,53 +111,12 @@ static void test_curve(void)
 
 /* --- files ---------------------------------------------------------------- */
 
-static int draw_all(FILE *out, const void *arg)
-{
-    (void)arg;
-    svg_open(out, 100, 50);
-    for (int i = 0; i < 5000; i++) /* more than stdio keeps */
-        svg_line(out, 0, 0, 10, 10, "red");
-    svg_close(out);
-    return 0;
-}
-
-static int draw_nothing(FILE *out, const void *arg)
-{
-    (void)out;
-    (void)arg;
-    return -1;
-}
-
-static void test_file(void)
-{
-    struct es_error err = {0};
-    char path[600], end[16] = "";
-    FILE *file;
-
-    snprintf(path, sizeof path, "%s", tree_path("a.svg"));
-    is_int(svg_write_file(path, draw_all, NULL, &err), 0,
-           "a picture is written to a file");
-    file = fopen(path, "r");
-    ok(file && fseek(file, -7, SEEK_END) == 0 && fread(end, 1, 7, file) == 7
-           && strcmp(end, "</svg>\n") == 0,
-       "and is whole");
-    fclose(file);
-    ok(svg_write_file("/dev/full", draw_all, NULL, &err) == -1
-           && err.kind == ES_WORK,
-       "a full disk is an error");
-    ok(svg_write_file(path, draw_nothing, NULL, &err) == -1,
-       "so is a picture that cannot be drawn");
-    ok(svg_write_file("/no/such/a.svg", draw_all, NULL, &err) == -1,
-       "and a file that cannot be made");
-}
-
 int main(void)
 {
     tree_make();
     test_characters();
     test_box();
     test_curve();
-    test_file();
     tree_remove();
     return done();
 }
