@@ -52,6 +52,14 @@ test_expect_success 'while it runs evenstep top shows how much of the time is us
 	{ "$testbed" exec --name "$testbed_name" -- srun -w "n[0-2]" --ntasks-per-node=2 --mpi=pmix --evenstep-meter=mpi ./uneven 100000 10 1,1,1,1,1,2 >got 2>err 3>&- 4>&- 5>&- & running=$!; } &&
 	wait_for 60 top_tells; code=$?; cat shown; on_ctl scancel -u root; wait $running; test $code = 0 && wait_for 60 no_jobs
 '
+test_expect_success 'a report that is the program, or what is brought: not written, and that is said' '
+	cp /bin/true program && on_ctl srun -N2 "--evenstep-report=$PWD/program" "$PWD/program" 2>err && mentioned "evenstep: --evenstep-report .*/program: is the program: name another" && cmp program /bin/true &&
+	echo data >data && ln -s data link && { on_ctl srun -N2 "--evenstep-report=$PWD/link" "--evenstep-bcast=$PWD/data:/tmp/data" true 2>err; test $? != 0; } &&
+	mentioned "evenstep: --evenstep-report .*/link: is the file of --evenstep-bcast: name another; the step is not started" && test "$(cat data)" = data
+'
+test_expect_success '--evenstep-report by a link: it stays' '
+	mkdir far && ln -s far/report linked && on_ctl srun -N2 --evenstep-meter=none "--evenstep-report=$PWD/linked" true 2>err && test -L linked && test -f far/report
+'
 test_expect_success 'a program that is not metered, and a file that cannot be written: one line each' '
 	on_ctl srun -N2 --evenstep-report=/nowhere/report --evenstep-meter=none true 2>err && mentioned "^evenstep: warning: no report is written: /nowhere/report: " &&
 	mentioned "^evenstep: step [0-9]+[.]0: nothing was metered: " && test $(grep -c evenstep: err) = 2
