@@ -311,6 +311,21 @@ test_expect_success 'a file that reaches the limit of ulimit -f: exit 1, says so
 	seq 0 3000000 | cmp - limited && test "$(ls -A | grep evenstep-)" = ""
 '
 printf '\001\002\n' >nonsense && chmod +x nonsense
+test_expect_success 'why a program that is there cannot be run: said, with what mends it' '
+	mkdir -p no && printf "#!/nowhere/sh\n" >no/shell && printf "#!/bin/sh\r\ntrue\r\n" >no/unix && printf "#!no/right\n" >no/runner && chmod +x no/* &&
+	printf "#!/bin/sh\n" >no/right && for each in "shell needs /nowhere/sh, which is not there on this node" "unix has lines that end with CR: sed -i .* mends it" \
+		"runner needs no/right, which may not be run on this node" "right may not be run, by its mode: chmod .x"; do
+		test_expect_code 1 evenstep run --local 1 --range 0:1 -- "no/${each%% *}" {begin} 2>err && said "local0: evenstep: no/$each" &&
+		said "evenstep: local0: .* could not be started: .*: see why above" || return 1
+	done && PATH=$PWD/no:$PATH test_expect_code 1 evenstep run --local 1 --range 0:1 -- shell {begin} 2>err && said "local0: evenstep: .*/no/shell needs /nowhere/sh, .*"
+'
+if test "$(id -u)" = 0 && mkdir -p noexec && unshare -m mount -t tmpfs -o noexec none noexec 2>/dev/null; then
+	test_set_prereq MOUNT
+fi
+test_expect_success MOUNT 'a program where nothing may be run is not told to be made one that may' '
+	test_expect_code 1 unshare -m sh -c "mount -t tmpfs -o noexec none noexec && cp /bin/true noexec/t && exec evenstep run --local 1 --range 0:1 -- noexec/t {begin}" 2>err &&
+	said "local0: evenstep: noexec/t is on a file system that is mounted noexec: copy it to another" && ! grep chmod err
+'
 while IFS='|' read -r what command message; do
 	test_expect_success "$what: exit 1, says so" '
 		eval "set -- $command" &&
@@ -319,7 +334,7 @@ while IFS='|' read -r what command message; do
 	'
 done <<'END'
 a command that is not there|no-such-command|no-such-command could not be started: No such file or directory: .*
-a file that is not executable|./report.jq|./report.jq could not be started: Permission denied: make it a program that may be run \(chmod \+x\)
+a file that is not executable|./report.jq|./report.jq could not be started: Permission denied: see why above
 a folder|./tmp|./tmp could not be started: Permission denied: .*
 a file of no known format|./nonsense|./nonsense could not be started: Exec format error: .*
 a command that is killed|sh -c "kill -SEGV \$\$"|sh was killed by signal 11 \(Segmentation fault\): it printed nothing on stderr

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/exec/execution.h"
+#include "launcher/exec/exec_fault.h"
 #include "launcher/exec/throttle.h"
 #include "pmix_bcast/clock.h"
 
@@ -47,13 +48,21 @@ static void free_event(struct event **event)
     *event = NULL;
 }
 
+/* Of its stderr; what is not kept any more makes room. */
+static void keep_err(struct execution *x, const char *bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        x->tail[x->err_bytes++ % sizeof x->tail] = bytes[i];
+}
+
 /* --- its end ------------------------------------------------------------- */
 
 /* Fill in the end: from its wait status, and from the pipe about exec. */
 static void note_end(struct execution *x, int known, const siginfo_t *info)
 {
     struct execution_end *end = &x->result;
-    int error;
+    struct exec_fault fault;
+    char why[EXEC_FAULT_MAX] = "";
 
     end->elapsed_ns = clock_ns() - x->begin_ns;
     if (!known) {
@@ -65,8 +74,10 @@ static void note_end(struct execution *x, int known, const siginfo_t *info)
         end->signal = info->si_status;
         end->status = 128 + info->si_status;
     }
-    if (read(x->exec_fd, &error, sizeof error) == (ssize_t)sizeof error)
-        end->exec_errno = error;
+    if (read(x->exec_fd, &fault, sizeof fault) == (ssize_t)sizeof fault) {
+        end->exec_errno = fault.error;
+        keep_err(x, why, exec_fault_say(&fault, why));
+    }
     spawn_close(&x->exec_fd);
 }
 
@@ -199,8 +210,8 @@ static void pump_err(struct execution *x)
 
     if (n < 0)
         close_pipe(&x->on_err, &x->err_fd);
-    for (ssize_t i = 0; i < n; i++)
-        x->tail[x->err_bytes++ % sizeof x->tail] = x->buf[i];
+    if (n > 0)
+        keep_err(x, x->buf, (size_t)n);
     if (n > 0 && x->err)
         x->err(x->arg, x->buf, (size_t)n);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/exec/spawn.h"
 #include "launcher/base/file_limit.h"
+#include "launcher/exec/exec_fault.h"
 #include "launcher/exec/throttle.h"
 #include "pmix_bcast/clock.h"
 
@@ -208,29 +209,39 @@ static int child_prepare(const struct plan *plan)
 
 /* As execvp(3): go on when there is no such file, remember what was denied;
  * but, as shells do, pass over folders of PATH that we may not look into. */
-static void child_exec(const struct plan *plan)
+static void child_exec(const struct plan *plan, struct exec_fault *fault)
 {
-    int denied = 0, search = strchr(plan->argv[0], '/') == NULL;
+    const char *denied = NULL, *there = NULL, *path = plan->paths;
+    int search = strchr(plan->argv[0], '/') == NULL;
 
-    for (const char *path = plan->paths; *path; path += strlen(path) + 1) {
+    for (; *path; path += strlen(path) + 1) {
         (void)execve(path, plan->argv, plan->envp);
-        if (errno == EACCES)
-            denied |= !search || access(path, F_OK) == 0;
-        else if (errno != ENOENT && errno != ENOTDIR)
-            return;
+        fault->error = errno;
+        if (errno != EACCES && errno != ENOENT && errno != ENOTDIR)
+            break;
+        if (fault->error == EACCES && (!search || access(path, F_OK) == 0))
+            denied = denied ? denied : path;
+        else if (!there && access(path, F_OK) == 0)
+            there = path; /* it is what runs it that is not */
     }
-    errno = denied ? EACCES : ENOENT;
+    if (*path == '\0') {
+        fault->error = denied ? EACCES : ENOENT;
+        path = denied ? denied : there;
+    }
+    if (path)
+        exec_fault_find(fault, path);
 }
 
 static void child_main(const struct plan *plan)
 {
-    int error;
+    struct exec_fault fault = {.kind = EXEC_FAULT_UNKNOWN};
 
     if (child_prepare(plan) == 0)
-        child_exec(plan);
-    error = errno;
-    (void)!write(plan->exec_fd, &error, sizeof error); /* nobody to tell */
-    _exit(error == ENOENT ? 127 : 126);
+        child_exec(plan, &fault);
+    else
+        fault.error = errno;
+    (void)!write(plan->exec_fd, &fault, sizeof fault); /* nobody to tell */
+    _exit(fault.error == ENOENT ? 127 : 126);
 }
 
 /* fork with all signals blocked: no handler of ours runs in the child.  We wait

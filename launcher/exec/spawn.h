@@ -34,8 +34,8 @@ struct execution_spec {
 struct spawned {
     pid_t pid;          /* and its group */
     int out_fd, err_fd; /* read ends of its stdout and stderr, non-blocking */
-    int exec_fd;        /* at its end: an errno if exec failed, else nothing */
-    int64_t begin_ns;   /* before the fork, CLOCK_MONOTONIC */
+    int exec_fd; /* at its end: a struct exec_fault if exec failed, else nothing */
+    int64_t begin_ns; /* before the fork, CLOCK_MONOTONIC */
 };
 
 /* Start it.  0, or -1 (nothing started, *s undefined).  A command that cannot

@@ -90,10 +90,11 @@ static void tell_end(struct telling *t,
     if (m->exec_errno) {
         snprintf(t->how, size, "could not be started: %s",
                  strerror((int)m->exec_errno));
-        t->mend = was_brought ? "bring it to where a node may run it, and a "
-                                "script's own program to every node"
+        t->mend = was_brought  ? "bring it to where a node may run it, and a "
+                                 "script's own program to every node"
+                  : m->err_len ? "see why above"
                   : m->exec_errno == EACCES
-                      ? "make it a program that may be run (chmod +x)"
+                      ? "see the rights of its file, and of its folders"
                       : "name a program that every node has";
         return;
     }
