@@ -27,6 +27,13 @@ test_expect_success '--header: before what each command reads, and no unit' '
 	lines table --header 1 -- sh -c "head -n 1 >head.{begin}; cat" >got 2>err && sed 1d table | cmp - got && ! grep "first line of names" err &&
 	ls head.* && cat head.* | sort -u >heads && echo name,size | test_cmp - heads
 '
+test_expect_success '--header: a command that reads it first makes nothing of it, and of one that does not a line warns' '
+	printf "%s\n" name,size ant,3 bee,12 cat,4000 >rows && printf "ant is 3\nbee is 12\ncat is 4000\n" >want && of_row="IFS=, read -r name size; do echo \"\$name is \$size\"; done" &&
+	lines rows --header 1 --policy manual:size=1 -- sh -c "read -r header; while $of_row" >got 2>err && test_cmp want got && ! grep "the header" err &&
+	lines rows --header 1 --policy manual:size=1 -- sh -c "while $of_row" >got 2>err && test "$(grep -c "^name is size" got)" = 3 &&
+	said "evenstep: --header: each piece begins with the header, which \"while\" takes for a unit: read it before, as in sh -c \"read -r header; while ...\"" &&
+	lines rows --header 1 -- xargs -n 1 >got 2>err && mentioned "which \"xargs\" takes for a unit" && lines rows -- xargs -n 1 >got 2>err && ! grep "the header" err
+'
 test_expect_success 'records and a journal: resumed, and refused with other records' '
 	lines fasta --recstart ">" --journal journal -- cat >got && cmp fasta got && truncate -s -200 journal &&
 	lines fasta --recstart ">" --journal journal --resume -- cat >got && cmp fasta got &&

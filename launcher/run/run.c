@@ -33,6 +33,7 @@
 #include "pmix_bcast/clock.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* --- start ---------------------------------------------------------------- */
 
@@ -76,6 +77,26 @@ static int init_types(struct run *r, size_t nodes)
     return 0;
 }
 
+/* What takes each line for a unit takes the header for one, too, in each piece. */
+static void tell_header(const struct run_options *o)
+{
+    char *const *word = o->command;
+    const char *text = word[0], *read, *body;
+
+    if (o->record.header == 0 || !text)
+        return;
+    if (word[1] && word[2] && strcmp(word[1], "-c") == 0)
+        text = word[2] + strspn(word[2], " \t\n");
+    read = strstr(text, "read ");
+    body = strstr(text, "do");
+    if (strncmp(text, "xargs", 5) == 0
+        || (strncmp(text, "while ", 6) == 0 && read && (!body || read < body)))
+        notice("--header: each piece begins with the header, which \"%.5s\" "
+               "takes for a unit: read it before, as in sh -c \"read -r "
+               "header; %.5s ...\"",
+               text, text);
+}
+
 static void on_ready(void *arg)
 {
     struct run *r = arg;
@@ -106,6 +127,7 @@ static void on_ready(void *arg)
     oversight_tell_command(r->o);
     if (r->o->lines && !r->o->persistent)
         stdin_readers_tell(r->o->command);
+    tell_header(r->o);
     if (!r->o->dry_run && run_nodes_command(r, RUN_ALL_NODES) < 0) {
         run_finish(r, 1);
         return;
