@@ -163,13 +163,23 @@ esac
 echo "$line"
 : >"did/$line"
 END
-chmod +x slow
+# upper2: its lines, but fails at line 300, when others have been done.
+cat >upper2 <<'END'
+#!/bin/sh
+cat
+test "$EVENSTEP_END" != 300 || { sleep 1; exit 5; }
+END
+chmod +x slow upper2
 one_each() { rm -rf did file file.rest && mkdir did && seq 300 >lines && job --slots 3 --policy manual:size=1 --lines lines "$@"; }
 test_expect_success 'one failure of 300 ends the run: what is before it is in FILE, what came after it in FILE.rest, and what is missing is named' '
 	test_expect_code 1 one_each --gather file -- ./slow fails 2>err && seq 107 | test_cmp - file &&
 	test "$(wc -l <file.rest)" -ge 93 && seq 109 300 >after && grep -Fxf file.rest after | test_cmp - file.rest &&
 	said "evenstep: local[01]: frame 0, line 108: ./slow exited with status 3: it printed nothing on stderr" &&
 	said "evenstep: file: lines 1 to 107 are kept, lines? 108.* (is|are) missing; what came after (it|the first of these) is in file.rest"
+'
+test_expect_success 'a FILE.rest that is there stays, and what cannot be written is said' '
+	cp file.rest before && test_expect_code 1 job --slots 3 --policy manual:size=1 --lines lines --gather file -- ./slow fails 2>err && test_cmp before file.rest && test -s file.rest.2 &&
+	mentioned "; what came after .* is in file.rest.2$" && test_expect_code 1 job --lines lines -- ./upper2 >/dev/full 2>err && said "evenstep: standard output: No space left on device: what is done of the rest is lost"
 '
 test_expect_success 'without FILE it is printed, in order; with a journal it is there, and --resume-failed prints all once' '
 	test_expect_code 1 one_each -- ./slow fails >out 2>err && seq 300 | grep -vx 108 >but108 && test "$(wc -l <out)" -ge 200 && grep -Fxf out but108 | test_cmp - out &&

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define HOLES_NAMED 8 /* a line has room for them */
 
@@ -17,6 +18,13 @@ void remains_begin(struct remains *m,
 {
     *m = (struct remains){
         .to = to, .words = words, .journal = journal, .frames = frames};
+}
+
+static const char *name_of(const struct remains *m)
+{
+    if (m->to->elsewhere)
+        return "--stdout";
+    return m->to->path ? m->to->path : "standard output";
 }
 
 /* --- what is kept --------------------------------------------------------- */
@@ -63,6 +71,18 @@ static void add_hole(struct remains *m,
         add_text(m, " of frame %ju", (uintmax_t)f->number);
 }
 
+/* A new file: one that is there is the user's, or of a run before. */
+static int open_rest(struct remains *m)
+{
+    struct stat st;
+    unsigned n = 1;
+
+    snprintf(m->name, sizeof m->name, "%s.rest", m->to->path);
+    while (lstat(m->name, &st) == 0)
+        snprintf(m->name, sizeof m->name, "%s.rest.%u", m->to->path, ++n);
+    return hidden_file_open(&m->rest, m->name, 0666);
+}
+
 /* What comes behind a hole. */
 static void keep_behind(struct remains *m, const struct part *p)
 {
@@ -71,14 +91,9 @@ static void keep_behind(struct remains *m, const struct part *p)
     m->behind++;
     if (m->journal || m->to->elsewhere || m->to->is_torn || m->rest_errno)
         return;
-    if (beside && m->rest.fd == 0) {
-        snprintf(m->name, sizeof m->name, "%s.rest", m->to->path);
-        if (hidden_file_open(&m->rest, m->name, 0666) < 0) {
-            m->rest_errno = errno;
-            return;
-        }
-    }
-    if (receiving_write(m->to, p, beside ? m->rest.fd : m->to->fd) < 0)
+    if (beside && m->rest.fd == 0 && open_rest(m) < 0)
+        m->rest_errno = errno;
+    else if (receiving_write(m->to, p, beside ? m->rest.fd : m->to->fd) < 0)
         m->rest_errno = errno;
 }
 
@@ -94,8 +109,11 @@ static int keep_part(struct remains *m, const struct part *p, int was_torn)
         return 0;
     }
     if (!is_written && !m->to->elsewhere && !only_journal(m)
-        && receiving_add(m->to, p) < 0)
+        && receiving_add(m->to, p) < 0) {
+        notice("%s: %s: what is done of the rest is lost", name_of(m),
+               strerror(errno));
         return -1;
+    }
     m->added++;
     return 0;
 }
@@ -188,10 +206,7 @@ static void say_behind(const struct remains *m, char *text, size_t size)
 static void say(const struct remains *m)
 {
     char before[300], behind[4300], more[40] = "", later[80] = "";
-    const char *name = m->to->path ? m->to->path : "standard output";
 
-    if (m->to->elsewhere)
-        name = "--stdout";
     if (m->holes > HOLES_NAMED)
         snprintf(more, sizeof more, " and %zu more", m->holes - HOLES_NAMED);
     if (m->frames != 1 && m->last + 1 != m->frames)
@@ -199,7 +214,7 @@ static void say(const struct remains *m)
                  (uintmax_t)m->last);
     say_before(m, before, sizeof before);
     say_behind(m, behind, sizeof behind);
-    notice("%s%s%s%s %s%s %s missing%s%s", only_journal(m) ? "" : name,
+    notice("%s%s%s%s %s%s %s missing%s%s", only_journal(m) ? "" : name_of(m),
            only_journal(m) ? "" : ": ", before,
            unit_words_noun(m->words, m->missing), m->list, more,
            be(m, m->missing), later, behind);

@@ -25,7 +25,7 @@ struct remains {
     uint64_t frame, last; /* of the first hole; that was looked at last */
     char list[300];       /* of holes */
     size_t len, holes, unnamed;
-    struct hidden_file rest; /* NAME.rest */
+    struct hidden_file rest; /* NAME.rest, or NAME.rest.2 and so on */
     char name[4096];
     int rest_errno; /* it could not be written */
 };
