@@ -37,12 +37,42 @@ for left in 0 1000; do
 	test_expect_success "--lines: a file that is cut to $left bytes while it is used: exit 1, says so" '
 		seq -f "line %.0f" 200000 >lines &&
 		test_expect_code 1 evenstep run --local 2 --metrics equal --pieces 64 --lines lines -- sh -c "truncate -s $left lines; cat" >got 2>err &&
-		said "evenstep: --lines: lines: has become shorter since the start: leave it as it is until the run is over"
+		said "evenstep: --lines: lines: has become shorter since the start; [0-9]+ of its 200000 units are done, by the text of before: leave it as it is until the run is over"
 	'
 done
 test_expect_success '--lines: a file that grows is what it was at the start' '
 	seq 3000 >lines && cp lines want.lines &&
-	evenstep run --local 2 --metrics equal --pieces 8 --lines lines -- sh -c "echo more >>lines; cat" >got && cmp want.lines got
+	evenstep run --local 2 --metrics equal --pieces 8 --lines lines -- sh -c "echo more >>lines; cat" >got 2>err && cmp want.lines got &&
+	said "evenstep: warning: --lines: lines has grown since the start: what was added is in no unit of this run; --journal and --resume do it alone"
+'
+# rewritten HOW: pieces that come later find lines so.
+rewritten() {
+	seq 1000 1999 >lines && cp lines want.lines && rm -rf once && evenstep run --local 2 --metrics equal --pieces 20 --lines lines -- sh -c "if mkdir once 2>&-; then $1; fi; cat" >got 2>err
+}
+test_expect_success '--lines: a file that is rewritten in place: exit 1, names what is done, and nothing is of the new text' '
+	test_expect_code 1 rewritten "seq 5000 5999 >new; cat new >lines" && said "evenstep: --lines: lines: was rewritten since the start; [0-9]+ of its 1000 units are done, by the text of before: leave it as it is until the run is over" &&
+	! grep ^5 got && test_expect_code 1 rewritten "sed s/1999/2000/ <lines >new; cp new lines" && mentioned "was rewritten since the start" && ! grep 2000 got
+'
+test_expect_success '--lines: one that is touched is the same; one that is replaced was what it was' '
+	rewritten "touch lines; chmod 600 lines" && cmp want.lines got && ! grep warning err &&
+	rewritten "seq 5000 5999 >new; mv new lines" && cmp want.lines got && said "evenstep: warning: --lines: lines was replaced by another file: this run is of the one that was there at the start" &&
+	rewritten "rm lines" && cmp want.lines got && ! grep warning err
+'
+long_queue() { awk "BEGIN { for (i = 0; i < 2000; i++) print \"0:4 $1\" i }" >queue; }
+queued() { rm -rf once && evenstep run --local 2 --metrics equal --ahead 0 ${2:+"$2"} --queue queue -- sh -c "if mkdir once 2>&-; then $1; fi; echo {label}" >got 2>err; }
+test_expect_success '--queue: likewise, with the lines that are of the text of before' '
+	long_queue old && test_expect_code 1 queued "sed s/old/new/ <queue >new; cat new >queue" && said "evenstep: --queue: queue: was rewritten since the start: lines 1 to [0-9]+ are of the text of before: add lines at its end, and change none" && ! grep new got &&
+	long_queue old && test_expect_code 1 queued ": >queue" && mentioned "was rewritten since the start" &&
+	echo 0:4 >queue && queued "echo 0:8 x >>queue" && said "evenstep: warning: --queue: queue has grown since its end was read: what was added is not done; --follow waits for more" &&
+	echo 0:4 >queue && queued "echo 0:8 >new; mv new queue" && said "evenstep: warning: --queue: queue was replaced by another file: this run is of the one that was there at the start"
+'
+test_expect_success '--queue --follow: lines may come at the end; a file in whose place another one is gets none, which is an error' '
+	echo 0:4 >queue && test_expect_code 1 queued "echo 0:4 a >>queue; sleep 1; cp queue new; echo 0:4 b >>new; mv new queue" --follow && grep -qx a got &&
+	said "evenstep: --queue: queue: was replaced by another file: lines 1 to 2 are of the one before: add lines at the end of the file itself"
+'
+test_expect_success '--resume --stdout: a file of the same size and other content is written again' '
+	seq 20 >lines && again() { evenstep run --local 2 --metrics equal --policy manual:size=10 --lines lines --journal again --stdout part-{begin} "$@" -- cat; } &&
+	again && cp part-0 want.part && tr 1 2 <want.part >part-0 && ! cmp -s want.part part-0 && again --resume && cmp want.part part-0 && rm part-0 && ln -s want.part part-0 && again --resume && test ! -L part-0 && cmp want.part part-0
 '
 
 # --- locks that are not there -------------------------------------------------------------

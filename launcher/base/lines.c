@@ -21,25 +21,104 @@ static const struct record_rule by_lines;
 
 /* --- reading -------------------------------------------------------------- */
 
-int lines_read(const struct lines *l,
-               uint64_t at,
-               void *bytes,
-               size_t len,
-               struct es_error *err)
+static int has_changed(const struct lines *l,
+                       const char *how,
+                       struct es_error *err)
+{
+    return es_fail(err, ES_WORK, "leave it as it is until the run is over",
+                   "--lines: %s: %s", l->path, how);
+}
+
+static int read_at(const struct lines *l,
+                   uint64_t at,
+                   void *bytes,
+                   size_t len,
+                   struct es_error *err)
 {
     char *to = bytes;
     ssize_t n;
 
     for (; len > 0; to += n, at += (uint64_t)n, len -= (size_t)n) {
         n = pread(l->fd, to, len, (off_t)at);
-        if (n > 0)
-            continue;
-        return es_fail(err, ES_WORK, "leave it as it is until the run is over",
-                       "--lines: %s: %s", l->path,
-                       n < 0 ? strerror(errno)
-                             : "has become shorter since the start");
+        if (n <= 0)
+            return has_changed(l,
+                               n < 0 ? strerror(errno)
+                                     : "has become shorter since the start",
+                               err);
     }
     return 0;
+}
+
+static int same_time(const struct timespec *a, const struct timespec *b)
+{
+    return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+}
+
+/* Has nobody written to it since it was opened, as far as its times tell? */
+static int is_untouched(const struct lines *l, const struct stat *now)
+{
+    return now->st_size == l->was.st_size
+           && same_time(&now->st_mtim, &l->was.st_mtim)
+           && same_time(&now->st_ctim, &l->was.st_ctim);
+}
+
+/* Somebody may have: is there what was there, from the block on that has this byte,
+ * to that before `to`? */
+static int check_blocks(const struct lines *l,
+                        uint64_t at,
+                        uint64_t to,
+                        struct es_error *err)
+{
+    char *text = malloc(LINES_BLOCK);
+    int rc = text ? 0 : es_no_memory(err);
+
+    for (at -= at % LINES_BLOCK; rc == 0 && at < to; at += LINES_BLOCK) {
+        uint64_t left = l->size - at;
+        size_t n = left < LINES_BLOCK ? (size_t)left : LINES_BLOCK;
+
+        rc = read_at(l, at, text, n, err);
+        if (rc == 0 && XXH3_64bits(text, n) != l->sum[at / LINES_BLOCK])
+            rc = has_changed(l, "was rewritten since the start", err);
+    }
+    free(text);
+    return rc;
+}
+
+int lines_read(const struct lines *l,
+               uint64_t at,
+               void *bytes,
+               size_t len,
+               struct es_error *err)
+{
+    struct stat now;
+
+    if (read_at(l, at, bytes, len, err) < 0)
+        return -1;
+    if (l->sums == 0 || fstat(l->fd, &now) < 0 || is_untouched(l, &now))
+        return 0;
+    return check_blocks(l, at, at + len, err);
+}
+
+void lines_tell_changes(const struct lines *l)
+{
+    struct es_error why;
+    struct stat now;
+
+    if (l->sums == 0 || strcmp(l->path, "-") == 0 || fstat(l->fd, &now) < 0)
+        return;
+    if (now.st_size > l->was.st_size)
+        notice("warning: --lines: %s has grown since the start: what was added "
+               "is in no unit of this run; --journal and --resume do it alone",
+               l->path);
+    else if (!is_untouched(l, &now) && check_blocks(l, 0, l->size, &why) < 0)
+        notice("warning: --lines: %s was rewritten since it was read: this run "
+               "is of the text that was there at the start",
+               l->path);
+    else if (stat(l->path, &now) == 0
+             && (now.st_ino != l->was.st_ino || now.st_dev != l->was.st_dev))
+        notice("warning: --lines: %s was replaced by another file: this run is "
+               "of the one that was there at the start",
+               l->path);
 }
 
 /* --- where units begin ---------------------------------------------------- */
@@ -56,7 +135,7 @@ struct scan {
     char *block;
     uint64_t at; /* offset of the block */
     size_t n;    /* bytes in it */
-    XXH3_state_t *sum;
+    XXH3_state_t *sum, *block_sum;
     uint64_t summed; /* bytes of the file, with a sum */
     struct es_error *err;
 };
@@ -93,6 +172,30 @@ static void scan_from(struct scan *s, uint64_t begin)
     s->from = begin + (s->end == 0); /* not this one again */
 }
 
+/* All bytes, one after the other: into the sum of all, and of each block. */
+static int add_to_sums(struct scan *s, const char *bytes, size_t n)
+{
+    if (XXH3_64bits_update(s->sum, bytes, n) != XXH_OK)
+        return es_no_memory(s->err);
+    while (n > 0) {
+        size_t left = LINES_BLOCK - (size_t)(s->summed % LINES_BLOCK);
+        size_t part = n < left ? n : left;
+
+        if (XXH3_64bits_update(s->block_sum, bytes, part) != XXH_OK)
+            return es_no_memory(s->err);
+        bytes += part;
+        n -= part;
+        s->summed += part;
+        if (s->summed % LINES_BLOCK != 0 && s->summed != s->l->size)
+            continue;
+        s->l->sum[(s->summed - 1) / LINES_BLOCK] =
+            XXH3_64bits_digest(s->block_sum);
+        if (XXH3_64bits_reset(s->block_sum) != XXH_OK)
+            return es_no_memory(s->err);
+    }
+    return 0;
+}
+
 /* Read the block in which `from` is; nothing is left out of the sum. */
 static int load_block(struct scan *s)
 {
@@ -106,12 +209,8 @@ static int load_block(struct scan *s)
         return -1;
     if (!s->sum || s->at + s->n <= s->summed)
         return 0;
-    if (XXH3_64bits_update(s->sum, s->block + (s->summed - s->at),
-                           s->n - (size_t)(s->summed - s->at))
-        != XXH_OK)
-        return es_no_memory(s->err);
-    s->summed = s->at + s->n;
-    return 0;
+    return add_to_sums(s, s->block + (s->summed - s->at),
+                       s->n - (size_t)(s->summed - s->at));
 }
 
 /* The next mark: 1, 0 if there is none, or -1. */
@@ -284,15 +383,22 @@ static int find_units(struct lines *l, struct scan *s)
 
 static int sum_and_find(struct lines *l, struct scan *s)
 {
+    size_t sums = (size_t)((l->size - 1) / LINES_BLOCK + 1);
     int rc;
 
     s->block = malloc(BLOCK);
     s->sum = XXH3_createState();
-    if (!s->block || !s->sum || XXH3_64bits_reset(s->sum) != XXH_OK)
+    s->block_sum = XXH3_createState();
+    l->sum = calloc(sums, sizeof *l->sum);
+    if (!s->block || !s->sum || !s->block_sum || !l->sum
+        || XXH3_64bits_reset(s->sum) != XXH_OK
+        || XXH3_64bits_reset(s->block_sum) != XXH_OK)
         return es_no_memory(s->err);
     rc = find_units(l, s);
-    if (rc == 0)
+    if (rc == 0) {
         l->hash = XXH3_64bits_digest(s->sum);
+        l->sums = sums;
+    }
     return rc;
 }
 
@@ -334,12 +440,14 @@ static int scan_file(struct lines *l, struct es_error *err)
                        "--lines: %s: is no regular file", l->path);
     if (st.st_size == 0)
         return refuse_empty(l, err);
+    l->was = st;
     l->size = (uint64_t)st.st_size;
     if (pass_mark(l, err) < 0)
         return -1;
     rc = sum_and_find(l, &s);
     free(s.block);
     XXH3_freeState(s.sum);
+    XXH3_freeState(s.block_sum);
     return rc;
 }
 
@@ -410,6 +518,7 @@ void lines_close(struct lines *l)
     if (l->path)
         close(l->fd);
     free(l->landmark);
+    free(l->sum);
     memset(l, 0, sizeof *l);
 }
 

@@ -2,8 +2,9 @@
 /*
  * lines.h - the lines, or other records, of a file as units: --lines FILE.
  *
- * The file may grow while it is used; if it shrinks, that is an error.  It is
- * read, not mapped: a page that is gone would kill us by SIGBUS.  A last line
+ * The file may grow while it is used; where what was there at the start is
+ * another text, or gone, reading it is an error.  It is read, not mapped: a page
+ * that is gone would kill us by SIGBUS.  A last line
  * without a newline counts as a line, and what stands behind the last mark as a
  * record.
  */
@@ -15,6 +16,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 struct lines { /* all zero: closed */
     const char *path;
@@ -26,10 +28,15 @@ struct lines { /* all zero: closed */
     uint64_t header;    /* where the first of them begins, behind the header */
     uint64_t hash;      /* XXH3-64 of the text */
     uint64_t *landmark; /* offset of every LINES_STRIDE-th unit */
+    struct stat was;    /* as it was opened */
+    uint64_t *sum;      /* XXH3-64 of every LINES_BLOCK bytes */
+    size_t sums;        /* 0: not all are known yet */
 };
 
 #define LINES_STRIDE                                                           \
     1024 /* 8 bytes for as many units; 512 to skip on average */
+
+#define LINES_BLOCK (64u << 10)
 
 /* path and rule must outlive *l; a rule of NULL: units are lines.  A path of "-":
  * standard input, of which a copy is kept in TMPDIR.  Fails with ES_USAGE, also for
@@ -41,7 +48,8 @@ int lines_open(struct lines *l,
                struct es_error *err);
 void lines_close(struct lines *l);
 /* Find where the text of the units [begin, end) begins and ends; end is at most
- * n.  Fails with ES_WORK if the file has become shorter. */
+ * n.  Fails with ES_WORK if the file has become shorter, or has another text
+ * there. */
 int lines_find(const struct lines *l,
                uint64_t begin,
                uint64_t end,
@@ -54,6 +62,9 @@ int lines_read(const struct lines *l,
                void *bytes,
                size_t len,
                struct es_error *err);
+/* Say on stderr, at the end, if others have changed the file since: of what was read
+ * nothing is. */
+void lines_tell_changes(const struct lines *l);
 /* XXH3-64 of what a command for the units [begin, end) reads: the header, and
  * these.  Fails likewise. */
 int lines_sum(const struct lines *l,

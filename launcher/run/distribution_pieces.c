@@ -136,6 +136,21 @@ static void send_run(struct distribution *d,
     mailing_add(&d->runs, d->slots->node[p->node], &w);
 }
 
+/* The text of its units is not what it was: how many are done already? */
+static int name_done(const struct at_work *w, struct es_error *err)
+{
+    const struct es_error why = *err;
+    uint64_t all = w->frame.end - w->frame.begin;
+
+    if (why.kind != ES_WORK)
+        return -1;
+    return es_fail(
+        err, why.kind, why.mend,
+        "%.400s; %ju of its %ju units are done, by the text of before",
+        why.what, (uintmax_t)(all - dispatch_left(w->in->dispatch)),
+        (uintmax_t)all);
+}
+
 static int send_piece(struct distribution *d,
                       struct at_work *w,
                       const struct dispatch_piece *p,
@@ -155,7 +170,7 @@ static int send_piece(struct distribution *d,
     if (d->only_plans)
         return 0;
     if (d->lines && send_input(d, piece, err) < 0)
-        return -1;
+        return name_done(w, err);
     send_run(d, &w->frame, p);
     if (d->overlap && distribution_slot_out(d, p->node) > 1)
         d->both[p->node].since_ns = clock_ns();

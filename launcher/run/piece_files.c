@@ -5,10 +5,12 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #define CLOCK_S 2 /* that a file's time may be off */
 
@@ -278,6 +280,19 @@ int piece_files_show(const struct piece_files *f,
 
 /* --- a run before --------------------------------------------------------- */
 
+/* As the journal has it; what cannot be read is written again. */
+static int is_there(const char *name,
+                    const struct journal *journal,
+                    const struct kept *kept)
+{
+    int fd = open(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    int is = fd >= 0 && journal_is_output(journal, kept, fd) == 1;
+
+    if (fd >= 0)
+        (void)close(fd); /* was only read */
+    return is;
+}
+
 static int restore(const struct piece_files *f,
                    const char *name,
                    const struct journal *journal,
@@ -285,10 +300,8 @@ static int restore(const struct piece_files *f,
                    struct es_error *err)
 {
     struct hidden_file file;
-    struct stat st;
 
-    if (lstat(name, &st) == 0 && S_ISREG(st.st_mode)
-        && (uint64_t)st.st_size == kept->bytes)
+    if (is_there(name, journal, kept))
         return 0;
     if (hidden_file_open(&file, name, 0666) < 0)
         return cannot_write(name, err);

@@ -61,7 +61,7 @@ int piece_files_name(const struct piece_files *f,
                      char name[FILE_NAME_MAX],
                      struct es_error *err);
 /* What a run before has done of a frame: write again outputs that are missing, or
- * have another size. */
+ * are others now. */
 int piece_files_restore(const struct piece_files *f,
                         const struct frame *frame,
                         const struct journal *journal,

@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #define READ_AHEAD 64  /* frames: more than a terabit link needs */
 #define FOLLOW_MS  200 /* from one look at a file that grows to the next */
@@ -31,12 +32,16 @@ struct source {
     int is_regular; /* its lines can be mended */
     int readable;   /* a read would not block */
     int ended;
-    int begun;        /* its first line was taken */
-    size_t line;      /* number of the last one, from 1 */
-    size_t known;     /* frames that the journal has */
-    size_t cursor;    /* where to look for the next of them */
-    size_t mended;    /* that are others now, or gone */
-    struct frame was; /* the last one, if it is mended; else of no units */
+    int begun;         /* its first line was taken */
+    size_t line;       /* number of the last one, from 1 */
+    size_t known;      /* frames that the journal has */
+    size_t cursor;     /* where to look for the next of them */
+    size_t mended;     /* that are others now, or gone */
+    struct frame was;  /* the last one, if it is mended; else of no units */
+    struct stat st;    /* a regular file, when it was read last ... */
+    off_t begin;       /* where reading has begun */
+    uint64_t read;     /* ... up to there */
+    XXH3_state_t *sum; /* of that; NULL: no such file */
     char text[4096];
     size_t len;
     struct event *event; /* readable, or time to look again */
@@ -321,8 +326,22 @@ static int wait_for(struct source *s)
     return event_add(s->event, s->is_file ? &delay : NULL);
 }
 
+/* A file in whose place another one is now gets no lines any more. */
+static int is_replaced(const struct source *s)
+{
+    struct stat now;
+
+    return s->sum && stat(s->path, &now) == 0
+           && (now.st_ino != s->st.st_ino || now.st_dev != s->st.st_dev);
+}
+
 static int at_end(struct queue *q, struct source *s, struct es_error *err)
 {
+    if (q->follow && is_replaced(s))
+        return es_fail(err, ES_WORK, "add lines at the end of the file itself",
+                       "--queue: %s: was replaced by another file: lines 1 to "
+                       "%zu are of the one before",
+                       s->path, s->line);
     if (s->is_file && q->follow)
         return wait_for(s) < 0 ? es_no_memory(err) : 0;
     s->ended = 1;
@@ -333,10 +352,65 @@ static int at_end(struct queue *q, struct source *s, struct es_error *err)
                    s->line + 1);
 }
 
+static int is_untouched(const struct stat *was, const struct stat *now)
+{
+    return was->st_size == now->st_size
+           && memcmp(&was->st_mtim, &now->st_mtim, sizeof was->st_mtim) == 0
+           && memcmp(&was->st_ctim, &now->st_ctim, sizeof was->st_ctim) == 0;
+}
+
+/* Is what was read still there?  1, 0, or -1: no memory. */
+static int is_as_read(const struct source *s)
+{
+    XXH3_state_t *sum = XXH3_createState();
+    char text[16384];
+    uint64_t at = 0;
+    int is = sum && XXH3_64bits_reset(sum) == XXH_OK ? 1 : -1;
+    ssize_t n = 1;
+
+    while (is == 1 && n > 0 && at < s->read) {
+        uint64_t left = s->read - at;
+
+        n = pread(s->fd, text, left < sizeof text ? (size_t)left : sizeof text,
+                  s->begin + (off_t)at);
+        if (n > 0 && XXH3_64bits_update(sum, text, (size_t)n) != XXH_OK)
+            is = -1;
+        at += n > 0 ? (uint64_t)n : 0;
+    }
+    if (is == 1)
+        is = at == s->read
+             && XXH3_64bits_digest(sum) == XXH3_64bits_digest(s->sum);
+    (void)XXH3_freeState(sum);
+    return is;
+}
+
+/* Before more of a file is read: others may have written to it. */
+static int check_file(struct source *s, struct es_error *err)
+{
+    struct stat now;
+    int is;
+
+    if (!s->sum || fstat(s->fd, &now) < 0 || is_untouched(&s->st, &now))
+        return 0;
+    is = is_as_read(s);
+    s->st = now;
+    if (is < 0)
+        return es_no_memory(err);
+    return is ? 0
+              : es_fail(
+                  err, ES_WORK, "add lines at its end, and change none",
+                  "--queue: %s: was rewritten since the start: lines 1 to "
+                  "%zu are of the text of before",
+                  s->path, s->line);
+}
+
 /* Read once, as the text has no whole line. */
 static int read_more(struct queue *q, struct source *s, struct es_error *err)
 {
     ssize_t n;
+
+    if (check_file(s, err) < 0)
+        return -1;
 
     if (s->len == sizeof s->text)
         return es_fail(err, ES_USAGE, "give B:E and a label of 255 bytes",
@@ -347,6 +421,10 @@ static int read_more(struct queue *q, struct source *s, struct es_error *err)
     if (n < 0 && errno != EAGAIN && errno != EINTR)
         return es_fail(err, ES_WORK, "see that it can be read", "%s: %s",
                        s->path, strerror(errno));
+    if (n > 0 && s->sum
+        && XXH3_64bits_update(s->sum, s->text + s->len, (size_t)n) != XXH_OK)
+        return es_no_memory(err);
+    s->read += n > 0 ? (uint64_t)n : 0;
     s->len += n > 0 ? (size_t)n : 0;
     if (s->is_file)
         return 0;
@@ -426,6 +504,11 @@ static int open_source(struct queue *q, const char *path, struct es_error *err)
     /* /dev/null and the like need no waiting for, nor can be. */
     s->is_file = s->readable =
         s->is_regular || (S_ISCHR(st.st_mode) && !isatty(s->fd));
+    s->st = st;
+    s->begin = s->is_regular ? lseek(s->fd, 0, SEEK_CUR) : 0;
+    s->sum = s->is_regular ? XXH3_createState() : NULL;
+    if (s->is_regular && (!s->sum || XXH3_64bits_reset(s->sum) != XXH_OK))
+        return es_no_memory(err);
     if (s->is_file)
         s->known = count_known(q, q->n - 1);
     s->event = event_new(q->base, s->is_file ? -1 : s->fd,
@@ -471,6 +554,7 @@ void queue_close(struct queue *q)
     for (size_t i = 0; i < q->n; i++) {
         if (q->source[i].event)
             event_free(q->source[i].event);
+        (void)XXH3_freeState(q->source[i].sum);
         if (q->source[i].fd >= 0)
             close(q->source[i].fd); /* only read from */
     }
@@ -607,4 +691,30 @@ int queue_next(struct queue *q, struct frame *f, struct es_error *err)
         return -1;
     }
     return all_have_ended(q) ? EXTRACTED_END : EXTRACTED_LATER;
+}
+
+void queue_tell_changes(const struct queue *q)
+{
+    struct stat now;
+
+    for (size_t i = 0; i < q->n; i++) {
+        const struct source *s = &q->source[i];
+
+        if (!s->sum || q->follow || fstat(s->fd, &now) < 0)
+            continue;
+        if (now.st_size > s->begin + (off_t)s->read)
+            notice(
+                "warning: --queue: %s has grown since its end was read: what "
+                "was added is not done; --follow waits for more",
+                s->path);
+        else if (!is_untouched(&s->st, &now) && is_as_read(s) == 0)
+            notice("warning: --queue: %s was rewritten since it was read: this "
+                   "run is of the text of before",
+                   s->path);
+        else if (is_replaced(s))
+            notice(
+                "warning: --queue: %s was replaced by another file: this run "
+                "is of the one that was there at the start",
+                s->path);
+    }
 }

@@ -8,6 +8,9 @@
  * given out.  Frames of one label may not overlap, as their units would be
  * done twice.
  *
+ * A file that others rewrite while it is read ends the queue, too, with what was
+ * read of it before.
+ *
  * With a journal each frame is noted when it is read.  A run that resumes
  * first does these; a pipe goes on with what comes.  Of a regular file it passes
  * over as many lines: where one is another now, or is there no more, so is its
@@ -52,5 +55,9 @@ int queue_look(struct queue *q, struct es_error *err);
 /* The next frame.  An enum extracted, or -1: a bad line is next, or the
  * journal's disk is full. */
 int queue_next(struct queue *q, struct frame *f, struct es_error *err);
+
+/* At the end: warn of files that have grown since their end was read, or in whose
+ * place another one is now. */
+void queue_tell_changes(const struct queue *q);
 
 #endif

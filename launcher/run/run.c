@@ -259,6 +259,8 @@ static int write_results(struct run *r, int rc)
     if (r->o->dry_run)
         return rc;
     oversight_tell_stdin(r->o, &r->told_stdin);
+    if (r->start_ns > 0 && rc == 0)
+        work_tell_changes(&r->work);
     if (r->front.session && r->start_ns > 0)
         run_comment_tell(r->front.session,
                          r->o->job_comment || r->config->slurm.job_comment,

@@ -166,6 +166,13 @@ int work_settle(struct work *w, struct es_error *err)
     return w->journal ? left_files_settle(&w->files, w->journal, err) : 0;
 }
 
+void work_tell_changes(const struct work *w)
+{
+    lines_tell_changes(&w->lines);
+    if (w->extraction.queue)
+        queue_tell_changes(w->extraction.queue);
+}
+
 void work_close(struct work *w)
 {
     queue_close(w->extraction.queue);

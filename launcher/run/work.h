@@ -32,6 +32,8 @@ int work_open(struct work *w,
 void work_close(struct work *w);
 /* Read the first lines of a queue.  0, or -1 and err: there is a bad one. */
 int work_look(struct work *w, struct es_error *err);
+/* At the end: warn of files of units that others have changed since. */
+void work_tell_changes(const struct work *w);
 /* Before the first work_next(): see to what a run before has left. */
 int work_settle(struct work *w, struct es_error *err);
 /* What work_next() has found. */

@@ -174,9 +174,16 @@ static void test_changes(void)
            "and what was there is read");
     if (truncate(file_path, 6) < 0)
         bail("truncate");
-    ok(lines_read(&l, 0, text, 6, &err) == 0, "what is still there is read");
     ok(lines_read(&l, 0, text, 7, &err) == -1 && err.kind == ES_WORK,
        "what is gone is an error: ES_WORK");
+    ok(lines_read(&l, 0, text, 6, &err) == -1 && err.kind == ES_WORK,
+       "and what is still there is not known to be what it was");
+    set_content("one\ntwo\nthree\n", 14);
+    ok(lines_read(&l, 0, text, 6, &err) == 0, "but what is there again is");
+    set_content("one\ntwo\nthre!\n", 14);
+    ok(lines_read(&l, 0, text, 6, &err) == -1
+           && strstr(err.what, "was rewritten"),
+       "of another text nothing is read");
     err = (struct es_error){0};
     ok(lines_find(&l, 2, 3, &from, &to, &err) == -1 && err.kind == ES_WORK,
        "also where it is looked for");

@@ -176,8 +176,12 @@ static const struct msg_fence a_fence = {8, (const uint8_t *)"table", 5};
 static const struct msg_meter a_meter = {OUTSIDE_OUTPUT, "row ([0-9]+)", 100};
 static const struct msg_metered a_reading = {7, 0.5, 3};
 
-static const struct msg_files some_files = {
-    .apart = 1, .here = 0, .all = 1, .ok = {1, 0, 1}, .n = 2, .name = (char **)argv};
+static const struct msg_files some_files = {.apart = 1,
+                                            .here = 0,
+                                            .all = 1,
+                                            .ok = {1, 0, 1},
+                                            .n = 2,
+                                            .name = (char **)argv};
 static const struct msg_file a_file = {
     9, FILES_MAX - 1, INT64_MAX - 3, 1, INT64_MAX, (const uint8_t *)"png", 3};
 static const struct msg_ports some_ports = {
