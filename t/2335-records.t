@@ -46,18 +46,54 @@ printf "@a\nACGT\nAC\n+\nIIII\nII\n" >wrapped
 printf "##fileformat=VCFv4.2\n#CHROM\tPOS\n1\t2\n" >vcf
 for name in a b c; do echo ">$name" && head -c 20000 /dev/zero | tr "\0" A && echo; done >contigs
 while IFS='|' read -r file message; do
-	test_expect_success "$file without these options: one line says what is wrong, and what mends it" '
-		lines $file -- cat >got 2>err && cmp $file got && said "evenstep: --lines: $file $message; or --record 1, if each line is a unit" &&
+	test_expect_success "$file without these options: exit 2, says what is wrong, and what mends it" '
+		test_expect_code 2 lines $file -- cat >got 2>err && test ! -s got && said "evenstep: --lines: $file $message; or --record 1, if each line is a unit" &&
+		{ echo name; cat $file; } >headed && test_expect_code 2 lines headed --header 1 -- cat >got 2>err && said "evenstep: --lines: headed $message; or --record 1, if each line is a unit" &&
 		lines $file --record 1 -- cat >got 2>err && cmp $file got && ! grep -e "--record 1" err
 	'
 done <<'END'
 fasta|looks like FASTA, and is cut within its records: give --recstart '>'
 fastq|looks like FASTQ, and is cut within its records: give --record 4
-table|has a first line of names above numbers, which is taken for a unit: give --header 1
 wrapped|looks like FASTQ of more than four lines a record, and is cut within its records: write them in four, as by seqtk seq, and give --record 4
-vcf|begins with 2 lines that are no records, and are taken for units: give --header 2
 contigs|looks like FASTA, and is cut within its records: give --recstart '>'
 END
+while IFS='|' read -r file message; do
+	test_expect_success "$file without these options: one line says what is wrong, and what mends it" '
+		lines $file -- cat >got 2>err && cmp $file got && said "evenstep: --lines: $file $message; or --record 1, if each line is a unit" &&
+		lines $file --record 1 -- cat >got 2>err && cmp $file got && ! grep -e "--record 1" err
+	'
+done <<'END'
+table|has a first line of names above numbers, which is taken for a unit: give --header 1
+vcf|begins with 2 lines that are no records, and are taken for units: give --header 2
+END
+# --- by what the options make of it -----------------------------------------------------
+awk 'BEGIN { for (i = 0; i < 300; i++) print "@r" i "\nACGT\n+\n" (i == 250 ? "@II" : "@III") }' >short
+awk 'BEGIN { for (i = 0; i < 5000; i++) print (i >= 4990 ? "ACGT\n>s" i : ">s" i "\nACGT") }' >turned
+awk 'BEGIN { for (i = 0; i < 8; i++) print "@r" i "\nACGTACGTAC\nGTACGTACGT\n+\n@IIIIIIIII\nFFFFFFFFFF" }' >folded
+{ cat fastq && printf '\n\n'; } >trailing
+printf 'id,text\n1,"a\nb"\n2,c\n' >quoted
+printf 'id;text\r\n1;"a ""x""\r\nb";z\r\n' >excel
+printf 'id\ttext\n1\t"a, b"\n2\t"say ""no"""\n3\t5" disk\n' >sound
+while IFS='|' read -r options message; do
+	test_expect_success "$options: exit 2, before anything begins" '
+		test_expect_code 2 lines $options -- cat >got 2>err && test ! -s got && said "evenstep: $message"
+	'
+done <<'END'
+folded --record 4|--record 4: record 1 of folded is not FASTQ of four lines each: write each in four lines, as by seqtk seq, and give --record 4; or --record 1, if each line is a unit
+folded --record 6|--record 6: record 1 of folded is not FASTQ of four lines each: .*
+fastq --record 2|--record 2: record 1 of fastq is not FASTQ of four lines each: .*
+short --record 4|--record 4: record 251 of short is not FASTQ of four lines each: .*
+fastq --recstart @|--recstart @: a line of qualities of fastq may begin with it, too: give --record 4; or --record 1, if each line is a unit
+turned --record 2|--record 2: record 5000 of turned does not begin with > as the first does: give --recstart '>'; or --record 1, if each line is a unit
+quoted|--lines: quoted: a field in quotes begins in line 2 and ends in another, and is cut between them: write each record in one line; or --record 1, if each line is a unit
+quoted --header 1|--lines: quoted: a field in quotes begins in line 2 and ends in another, .*
+excel|--lines: excel: a field in quotes begins in line 2 and ends in another, .*
+END
+test_expect_success 'what is whole by the options is not doubted' '
+	for options in "fastq --record 8" "trailing --record 4" "fastq --recstart @r" "fasta --recstart >" "quoted --record 1" "sound --header 1" "folded --recstart @r"; do
+		lines $options -- cat >got 2>err && ! grep -e "--record 1" err || return 1
+	done
+'
 test_expect_success 'plain lists are never doubted' '
 	seq 100 >numbers && ls /usr/bin >words && seq -f "%.0f,x" 50 >pairs && find "$EVENSTEP_SRC/t" -name "*.c" >paths && cp "$EVENSTEP_SRC/README.md" prose &&
 	for file in numbers words pairs paths prose; do lines $file -- cat >got 2>err && cmp $file got && ! grep -e "--record 1" err || return 1; done

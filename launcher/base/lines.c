@@ -7,7 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -104,7 +104,7 @@ void lines_tell_changes(const struct lines *l)
     struct es_error why;
     struct stat now;
 
-    if (l->sums == 0 || strcmp(l->path, "-") == 0 || fstat(l->fd, &now) < 0)
+    if (l->sums == 0 || l->is_copy || fstat(l->fd, &now) < 0)
         return;
     if (now.st_size > l->was.st_size)
         notice("warning: --lines: %s has grown since the start: what was added "
@@ -451,31 +451,12 @@ static int scan_file(struct lines *l, struct es_error *err)
     return rc;
 }
 
-/* Until its end; poll(), unlike read(), always ends when a signal is caught. */
-static int copy_input(int to)
-{
-    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
-    char bytes[BLOCK];
-    ssize_t n;
-
-    do {
-        if (poll(&input, 1, -1) < 0)
-            return -1;
-        n = read(input.fd, bytes, sizeof bytes);
-        if (n < 0 && errno != EAGAIN)
-            return -1;
-        if (n > 0 && write_all(to, bytes, (size_t)n) < 0)
-            return -1;
-    } while (n != 0);
-    return 0;
-}
-
 /* Standard input as a file, as pieces are read more than once. */
 static int open_input(struct es_error *err)
 {
     int fd = spool_open_file(), why;
 
-    if (fd >= 0 && copy_input(fd) == 0)
+    if (fd >= 0 && text_file_copy(STDIN_FILENO, fd) == 0)
         return fd;
     why = errno;
     if (fd >= 0)
@@ -495,18 +476,81 @@ static int open_file(const char *path, struct es_error *err)
     return fd < 0 ? refuse_file(path, strerror(errno), err) : fd;
 }
 
+/* The text of a packed file in another, in the place of fd, which is closed. */
+static int open_packed(const char *path,
+                       int fd,
+                       const struct text_file_kind *kind,
+                       struct es_error *err)
+{
+    int to = spool_open_file(), rc;
+    char what[300];
+
+    snprintf(what, sizeof what, "--lines: %.250s", path);
+    if (to < 0)
+        rc = es_fail(err, ES_USAGE, spool_mend(errno), "%s: %s", what,
+                     strerror(errno));
+    else
+        rc = text_file_unpack(kind, fd, to, what, err);
+    if (rc == 0)
+        notice("%s: is %s: its text is read by %s", what, kind->name,
+               kind->command);
+    close(fd);
+    if (rc < 0 && to >= 0)
+        close(to);
+    return rc < 0 ? -1 : to;
+}
+
+static int refuse_kind(const char *path,
+                       const struct text_file_kind *kind,
+                       struct es_error *err)
+{
+    char mend[300];
+
+    snprintf(mend, sizeof mend, "%s <%.200s | evenstep run --lines - ...",
+             kind->command, path);
+    return es_fail(err, ES_USAGE, mend, "--lines: %s: is %s", path, kind->name);
+}
+
+/* fd, or another with its text; -1, and fd is closed: there is none. */
+static int open_text(const char *path,
+                     int fd,
+                     int *is_copy,
+                     struct es_error *err)
+{
+    char begin[TEXT_FILE_BEGIN];
+    struct stat st;
+    ssize_t n = fstat(fd, &st) == 0 && S_ISREG(st.st_mode)
+                    ? pread(fd, begin, sizeof begin, 0)
+                    : 0;
+    const struct text_file_kind *kind =
+        n > 0 ? text_file_kind(begin, (size_t)n) : NULL;
+
+    if (!kind)
+        return fd;
+    *is_copy = 1;
+    if (lseek(fd, 0, SEEK_SET) == 0 && kind->unpack)
+        return open_packed(path, fd, kind, err);
+    close(fd);
+    return refuse_kind(path, kind, err);
+}
+
 int lines_open(struct lines *l,
                const char *path,
                const struct record_rule *rule,
                struct es_error *err)
 {
-    int fd = strcmp(path, "-") == 0 ? open_input(err) : open_file(path, err);
+    int is_copy = strcmp(path, "-") == 0;
+    int fd = is_copy ? open_input(err) : open_file(path, err);
 
     memset(l, 0, sizeof *l);
+    if (fd >= 0)
+        fd = open_text(path, fd, &is_copy, err);
     if (fd < 0)
         return -1;
-    *l =
-        (struct lines){.path = path, .rule = rule ? rule : &by_lines, .fd = fd};
+    *l = (struct lines){.path = path,
+                        .rule = rule ? rule : &by_lines,
+                        .fd = fd,
+                        .is_copy = is_copy};
     if (scan_file(l, err) == 0)
         return 0;
     lines_close(l);

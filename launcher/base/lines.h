@@ -22,6 +22,7 @@ struct lines { /* all zero: closed */
     const char *path;
     const struct record_rule *rule;
     int fd;
+    int is_copy; /* ours, which nobody changes */
     uint64_t size;
     uint64_t n;         /* units */
     uint64_t mark;      /* bytes of a byte order mark, which are nobody's */

@@ -10,8 +10,9 @@
 
 #define SAMPLE_BYTES (1u << 20) /* some long reads */
 #define SAMPLE_LINES 32u
-#define COLUMNS      64u /* of a table that are looked at */
-#define FIELD_MAX    64u /* bytes of a number, with its NUL */
+#define SAMPLE_UNITS 500u /* that begin, and of all the file */
+#define COLUMNS      64u  /* of a table that are looked at */
+#define FIELD_MAX    64u  /* bytes of a number, with its NUL */
 /* So many letters and nothing else are a sequence, though its end is not seen. */
 #define LETTERS 1000u
 
@@ -277,42 +278,285 @@ enum lines_kind lines_kind(const char *text,
     return LINES_PLAIN;
 }
 
-static void tell(const char *path, enum lines_kind kind, size_t header)
-{
-    static const char *const word[] = {
-        [LINES_FASTA] = "looks like FASTA, and is cut within its records: give "
-                        "--recstart '>'",
-        [LINES_FASTQ] = "looks like FASTQ, and is cut within its records: give "
-                        "--record 4",
-        [LINES_FASTQ_WRAPPED] =
-            "looks like FASTQ of more than four lines a record, and is cut within "
-            "its records: write them in four, as by seqtk seq, and give --record 4",
-        [LINES_HEADER] = "has a first line of names above numbers, which is "
-                         "taken for a unit: give --header 1",
-    };
+/* --- what it comes to ----------------------------------------------------- */
 
-    if (kind == LINES_HEADER && header > 1)
+static void tell_header(const char *path, size_t header)
+{
+    if (header > 1)
         notice(
             "--lines: %s begins with %zu lines that are no records, and are taken "
             "for units: give --header %zu; or --record 1, if each line is a unit",
             path, header, header);
-    else if (kind != LINES_PLAIN)
-        notice("--lines: %s %s; or --record 1, if each line is a unit", path,
-               word[kind]);
+    else
+        notice(
+            "--lines: %s has a first line of names above numbers, which is "
+            "taken for a unit: give --header 1; or --record 1, if each line is "
+            "a unit",
+            path);
 }
 
-void lines_look(const struct lines *l)
-{
-    uint64_t all = l->size - l->mark;
-    size_t len = all < SAMPLE_BYTES ? (size_t)all : SAMPLE_BYTES, header;
-    char *text = malloc(len + 1);
-    struct es_error err;
-    enum lines_kind kind;
+#define OR_LINES "; or --record 1, if each line is a unit"
 
-    /* Who reads it in earnest says what is wrong. */
-    if (text && lines_read(l, l->mark, text, len, &err) == 0) {
-        kind = lines_kind(text, len, len == all, &header);
-        tell(l->path, kind, header);
+static int refuse_kind(const char *path,
+                       enum lines_kind kind,
+                       struct es_error *err)
+{
+    if (kind == LINES_FASTA)
+        return es_fail(err, ES_USAGE, "give --recstart '>'" OR_LINES,
+                       "--lines: %s looks like FASTA, and is cut within its "
+                       "records",
+                       path);
+    if (kind == LINES_FASTQ)
+        return es_fail(err, ES_USAGE, "give --record 4" OR_LINES,
+                       "--lines: %s looks like FASTQ, and is cut within its "
+                       "records",
+                       path);
+    return es_fail(
+        err, ES_USAGE,
+        "write them in four, as by seqtk seq, and give --record 4" OR_LINES,
+        "--lines: %s looks like FASTQ of more than four lines a record, and is "
+        "cut within its records",
+        path);
+}
+
+/* --- quoted fields -------------------------------------------------------- */
+
+/* Does a field in quotes begin in the line that does not end in it? */
+static int opens_quote(const struct text *t, char between)
+{
+    int is_open = 0;
+
+    for (size_t i = 0; i < t->len; i++) {
+        if (t->at[i] != '"')
+            continue;
+        if (is_open)
+            is_open = 0;
+        else if (i == 0 || t->at[i - 1] == between || t->at[i - 1] == '"')
+            is_open = 1;
+    }
+    return is_open;
+}
+
+/* And is it the end of such a field that the line begins with? */
+static int closes_quote(const struct text *t, char between)
+{
+    for (size_t i = 0; i < t->len; i++) {
+        if (t->at[i] != '"')
+            continue;
+        if (i + 1 < t->len && t->at[i + 1] == '"')
+            i++; /* one that is quoted itself */
+        else
+            return i + 1 == t->len || t->at[i + 1] == between;
+    }
+    return 0;
+}
+
+/* The line, from 1, in which a field begins that goes on in those below; 0: none.
+ * All of the text is a table whose first line has several fields. */
+static size_t find_cut_field(const char *text, size_t len, char between)
+{
+    const char *end = text + len;
+    struct text line;
+    size_t number = 0, opened = 0;
+
+    while (text < end) {
+        text = cut_line(&line, text, end);
+        number++;
+        if (number == 1 && count_fields(&line, between) < 2)
+            return 0;
+        if (opened > 0 && closes_quote(&line, between))
+            return opened;
+        if (opened == 0 && opens_quote(&line, between))
+            opened = number;
+    }
+    return 0;
+}
+
+static int check_fields(const struct lines *l,
+                        const char *text,
+                        size_t len,
+                        struct es_error *err)
+{
+    for (const char *between = ",;\t"; *between; between++) {
+        size_t line = find_cut_field(text, len, *between);
+
+        if (line > 0)
+            return es_fail(
+                err, ES_USAGE, "write each record in one line" OR_LINES,
+                "--lines: %s: a field in quotes begins in line %ju and "
+                "ends in another, and is cut between them",
+                l->path, (uintmax_t)(line + l->rule->header));
+    }
+    return 0;
+}
+
+/* --- records -------------------------------------------------------------- */
+
+/* Is it all of FASTQ, of four lines each? */
+static int is_in_fours(const char *text, size_t len)
+{
+    const char *end;
+    struct text line[4];
+
+    while (len > 0 && strchr("\r\n", text[len - 1]))
+        len--; /* blank lines at the end of the file */
+    end = text + len;
+
+    while (text < end) {
+        for (size_t i = 0; i < 4; i++)
+            text = cut_line(&line[i], text, end);
+        if (!begins(&line[0], '@') || !begins(&line[2], '+')
+            || line[1].len != line[3].len)
+            return 0;
+    }
+    return 1;
+}
+
+static int check_unit(const struct lines *l,
+                      uint64_t unit,
+                      enum lines_kind kind,
+                      struct es_error *err)
+{
+    const char first = kind == LINES_FASTA ? '>' : '@';
+    uint64_t from, to;
+    char *text;
+    int is_good;
+
+    if (lines_find(l, unit, unit + 1, &from, &to, err) < 0)
+        return -1;
+    if (to - from > SAMPLE_BYTES)
+        to = from + 1; /* long reads: only where they begin */
+    text = malloc((size_t)(to - from) + 1);
+    if (!text)
+        return es_no_memory(err);
+    if (lines_read(l, from, text, (size_t)(to - from), err) < 0) {
+        free(text);
+        return -1;
+    }
+    is_good = text[0] == first
+              && (kind == LINES_FASTA || to - from == 1
+                  || is_in_fours(text, (size_t)(to - from)));
+    free(text);
+    if (is_good)
+        return 0;
+    if (kind == LINES_FASTA)
+        return es_fail(
+            err, ES_USAGE, "give --recstart '>'" OR_LINES,
+            "--record %ju: record %ju of %s does not begin with > as "
+            "the first does",
+            (uintmax_t)l->rule->lines, (uintmax_t)unit + 1, l->path);
+    return es_fail(err, ES_USAGE,
+                   "write each in four lines, as by seqtk seq, and give "
+                   "--record 4" OR_LINES,
+                   "--record %ju: record %ju of %s is not FASTQ of four lines "
+                   "each",
+                   (uintmax_t)l->rule->lines, (uintmax_t)unit + 1, l->path);
+}
+
+/* The first ones, and as many of all of the file. */
+static int check_units(const struct lines *l,
+                       enum lines_kind kind,
+                       struct es_error *err)
+{
+    uint64_t step = l->n / SAMPLE_UNITS;
+    int rc = 0;
+
+    for (uint64_t i = 0; rc == 0 && i < SAMPLE_UNITS && i < l->n; i++) {
+        rc = check_unit(l, i, kind, err);
+        if (rc == 0 && step > 1)
+            rc = check_unit(l, l->n - 1 - i * step, kind, err);
+    }
+    return rc;
+}
+
+/* A mark that a line of qualities may begin with, too. */
+static int is_ambiguous(const struct record_rule *r)
+{
+    return r->start.given && r->start.len == 1 && r->start.bytes[0] == '@';
+}
+
+static int check_kind(const struct lines *l,
+                      enum lines_kind kind,
+                      size_t header,
+                      struct es_error *err)
+{
+    const struct record_rule *r = l->rule;
+    int is_plain = r->lines == 0 && !r->start.given && !r->end.given;
+
+    if (kind == LINES_HEADER && is_plain && (r->header == 0 || header > 1))
+        tell_header(l->path, r->header + header);
+    if (kind == LINES_HEADER || kind == LINES_PLAIN)
+        return 0;
+    if (is_plain)
+        return refuse_kind(l->path, kind, err);
+    if (r->lines > 1)
+        return check_units(l, kind, err);
+    if (kind != LINES_FASTA && is_ambiguous(r))
+        return es_fail(err, ES_USAGE, "give --record 4" OR_LINES,
+                       "--recstart @: a line of qualities of %s may begin with "
+                       "it, too",
+                       l->path);
+    return 0;
+}
+
+/* FASTQ of which a record is no good is meant to be FASTQ. */
+static enum lines_kind kind_meant(const char *text,
+                                  size_t len,
+                                  int whole,
+                                  size_t *header)
+{
+    enum lines_kind kind = lines_kind(text, len, whole, header);
+    struct sample s;
+
+    cut_lines(&s, text, len, whole);
+    return kind == LINES_PLAIN && record_of_fastq(&s, 0) > 0 ? LINES_FASTQ
+                                                             : kind;
+}
+
+/* Are there lines, as other programs end them? */
+static int check_ends(const struct lines *l,
+                      const char *text,
+                      size_t len,
+                      struct es_error *err)
+{
+    const char *cr = memchr(text, '\r', len);
+    char mend[300];
+
+    if (memchr(text, '\0', len))
+        return es_fail(
+            err, ES_USAGE,
+            "give --recend '\\0' where one ends each name, or make it "
+            "a text (iconv)" OR_LINES,
+            "--lines: %s: has bytes 0, and is no text", l->path);
+    if (!cr || cr + 1 == text + len || memchr(text, '\n', len))
+        return 0;
+    snprintf(mend, sizeof mend,
+             "tr '\\r' '\\n' <%.200s | evenstep run --lines - ...", l->path);
+    return es_fail(err, ES_USAGE, mend,
+                   "--lines: %s: its lines end with CR alone", l->path);
+}
+
+int lines_look(const struct lines *l, struct es_error *err)
+{
+    const struct record_rule *r = l->rule;
+    uint64_t all = l->size - l->header;
+    size_t len = all < SAMPLE_BYTES ? (size_t)all : SAMPLE_BYTES, header;
+    enum lines_kind kind;
+    char *text;
+    int rc = 0;
+
+    if (r->lines == 1)
+        return 0;
+    text = malloc(len + 1);
+    if (text && lines_read(l, l->header, text, len, NULL) == 0) {
+        kind = r->lines > 1 ? kind_meant(text, len, len == all, &header)
+                            : lines_kind(text, len, len == all, &header);
+        rc = check_kind(l, kind, header, err);
+        if (rc == 0 && r->lines == 0 && !r->start.given && !r->end.given)
+            rc = check_ends(l, text, len, err) < 0
+                     ? -1
+                     : check_fields(l, text, len, err);
     }
     free(text);
+    return rc;
 }

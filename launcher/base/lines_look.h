@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * lines_look.h - does a file of lines look as if its units were no lines?
+ * lines_look.h - does a file of lines look as if its units were none, by what the
+ * options make of it?
  *
- * What is told is told for sure signs only: a plain list is never doubted.
+ * What is told is told for sure signs only: a plain list is never doubted, and
+ * nothing is where each line is said to be a unit (--record 1).
  */
 #ifndef LAUNCHER_BASE_LINES_LOOK_H
 #define LAUNCHER_BASE_LINES_LOOK_H
@@ -23,7 +25,9 @@ enum lines_kind lines_kind(const char *text,
                            size_t len,
                            int whole,
                            size_t *header);
-/* Say on stderr what would go wrong, and which option mends it. */
-void lines_look(const struct lines *l);
+/* Units that would be cut apart, or begin elsewhere than the first, are refused with
+ * ES_USAGE, with the option that mends it; a header is warned of.  Where it cannot be
+ * read, who reads it in earnest says what is wrong. */
+int lines_look(const struct lines *l, struct es_error *err);
 
 #endif

@@ -34,11 +34,6 @@ int record_mark_parse(struct record_mark *m,
     return 0;
 }
 
-int record_rule_given(const struct record_rule *r)
-{
-    return r->start.given || r->end.given || r->lines > 0 || r->header > 0;
-}
-
 int record_rule_check(const struct record_rule *r, struct es_error *err)
 {
     if (r->start.given && r->start.len == 0)

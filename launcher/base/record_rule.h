@@ -35,8 +35,6 @@ int record_mark_parse(struct record_mark *m,
                       const char *name,
                       const char *text,
                       struct es_error *err);
-/* Does it say anything at all? */
-int record_rule_given(const struct record_rule *r);
 /* Marks that would be everywhere are refused with ES_USAGE. */
 int record_rule_check(const struct record_rule *r, struct es_error *err);
 

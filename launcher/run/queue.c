@@ -272,6 +272,21 @@ static int add_frame(struct queue *q,
     return 0;
 }
 
+/* At the begin: is it no text at all? */
+static int check_text(const struct source *s, struct es_error *err)
+{
+    const struct text_file_kind *kind = text_file_kind(
+        s->text, s->len < TEXT_FILE_BEGIN ? s->len : TEXT_FILE_BEGIN);
+    char mend[sizeof err->mend];
+
+    if (s->begun || !kind)
+        return 0;
+    snprintf(mend, sizeof mend, "%s <%.200s | evenstep run --queue - ...",
+             kind->command, s->path);
+    return es_fail(err, ES_USAGE, mend, "--queue: %s: is %s", s->path,
+                   kind->name);
+}
+
 static int take_line(struct queue *q,
                      struct source *s,
                      size_t len,
@@ -426,6 +441,8 @@ static int read_more(struct queue *q, struct source *s, struct es_error *err)
         return es_no_memory(err);
     s->read += n > 0 ? (uint64_t)n : 0;
     s->len += n > 0 ? (size_t)n : 0;
+    if (check_text(s, err) < 0)
+        return -1;
     if (s->is_file)
         return 0;
     return wait_for(s) < 0 ? es_no_memory(err) : 0;

@@ -144,8 +144,8 @@ int work_open(struct work *w,
     if (o->lines) {
         if (lines_open(&w->lines, o->lines, &o->record, err) < 0)
             return -1;
-        if (!record_rule_given(&o->record))
-            lines_look(&w->lines);
+        if (lines_look(&w->lines, err) < 0)
+            return -1;
         w->extraction.end = w->lines.n;
     }
     if (o->journal && open_journal(w, o, err) < 0)
