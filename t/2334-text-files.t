@@ -38,7 +38,7 @@ test_expect_success 'configuration, metrics, works, reports, lists and graphs ma
 seq 1000 >plain
 packers='gzip bzip2 xz zstd lz4'
 for packer in $packers; do
-	command -v $packer >/dev/null || continue
+	command -v "$packer" >/dev/null || continue
 	test_expect_success "$packer: its text is read" '
 		$packer -c <plain >packed && run --lines packed -- cat >got && test_cmp plain got && said "evenstep: --lines: packed: is $packer: its text is read by $packer -dc" &&
 		evenstep run --local 2 --metrics equal --lines - -- cat <packed >got 2>err && test_cmp plain got &&

@@ -72,7 +72,9 @@ awk 'BEGIN { for (i = 0; i < 5000; i++) print (i >= 4990 ? "ACGT\n>s" i : ">s" i
 awk 'BEGIN { for (i = 0; i < 8; i++) print "@r" i "\nACGTACGTAC\nGTACGTACGT\n+\n@IIIIIIIII\nFFFFFFFFFF" }' >folded
 { cat fastq && printf '\n\n'; } >trailing
 printf 'id,text\n1,"a\nb"\n2,c\n' >quoted
-printf 'id;text\r\n1;"a ""x""\r\nb";z\r\n' >excel
+printf '"Well, then,\nhe said, "go."\n"No,\nnever, or so."\n' >prose2
+printf '["a, \\"b", 1]\n["c", "d\\", e"]\n' >json
+printf 'id;text;more\r\n1;"a ""x""\r\nb";z\r\n' >excel
 printf 'id\ttext\n1\t"a, b"\n2\t"say ""no"""\n3\t5" disk\n' >sound
 while IFS='|' read -r options message; do
 	test_expect_success "$options: exit 2, before anything begins" '
@@ -90,7 +92,7 @@ quoted --header 1|--lines: quoted: a field in quotes begins in line 2 and ends i
 excel|--lines: excel: a field in quotes begins in line 2 and ends in another, .*
 END
 test_expect_success 'what is whole by the options is not doubted' '
-	for options in "fastq --record 8" "trailing --record 4" "fastq --recstart @r" "fasta --recstart >" "quoted --record 1" "sound --header 1" "folded --recstart @r"; do
+	for options in "fastq --record 8" "trailing --record 4" "fastq --recstart @r" "fasta --recstart >" "quoted --record 1" "sound --header 1" "folded --recstart @r" prose2 json; do
 		lines $options -- cat >got 2>err && ! grep -e "--record 1" err || return 1
 	done
 '

@@ -321,13 +321,19 @@ static int refuse_kind(const char *path,
 
 /* --- quoted fields -------------------------------------------------------- */
 
+/* And none that a backslash makes a letter of. */
+static int is_quote(const struct text *t, size_t i)
+{
+    return t->at[i] == '"' && (i == 0 || t->at[i - 1] != '\\');
+}
+
 /* Does a field in quotes begin in the line that does not end in it? */
 static int opens_quote(const struct text *t, char between)
 {
     int is_open = 0;
 
     for (size_t i = 0; i < t->len; i++) {
-        if (t->at[i] != '"')
+        if (!is_quote(t, i))
             continue;
         if (is_open)
             is_open = 0;
@@ -341,7 +347,7 @@ static int opens_quote(const struct text *t, char between)
 static int closes_quote(const struct text *t, char between)
 {
     for (size_t i = 0; i < t->len; i++) {
-        if (t->at[i] != '"')
+        if (!is_quote(t, i))
             continue;
         if (i + 1 < t->len && t->at[i + 1] == '"')
             i++; /* one that is quoted itself */
@@ -352,22 +358,30 @@ static int closes_quote(const struct text *t, char between)
 }
 
 /* The line, from 1, in which a field begins that goes on in those below; 0: none.
- * All of the text is a table whose first line has several fields. */
+ * All of them are a record with as many fields as the first line has. */
 static size_t find_cut_field(const char *text, size_t len, char between)
 {
     const char *end = text + len;
-    struct text line;
-    size_t number = 0, opened = 0;
+    struct text line, opened = {NULL, 0};
+    size_t number = 0, at = 0, fields = 0;
 
     while (text < end) {
         text = cut_line(&line, text, end);
         number++;
-        if (number == 1 && count_fields(&line, between) < 2)
+        if (number == 1)
+            fields = count_fields(&line, between);
+        if (fields < 2)
             return 0;
-        if (opened > 0 && closes_quote(&line, between))
-            return opened;
-        if (opened == 0 && opens_quote(&line, between))
-            opened = number;
+        if (opened.at && closes_quote(&line, between)) {
+            opened.len = (size_t)(line.at + line.len - opened.at);
+            if (count_fields(&opened, between) == fields)
+                return at;
+            opened.at = NULL;
+        }
+        if (!opened.at && opens_quote(&line, between)) {
+            opened = line;
+            at = number;
+        }
     }
     return 0;
 }
