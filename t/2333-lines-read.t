@@ -104,6 +104,12 @@ test_expect_success 'also in a script, and behind env' '
 	printf "#!/bin/sh\nwhile read n; do\n\tssh \$n\ndone\n" >loop && chmod +x loop && evenstep run --local 1 --lines tasks --dry-run -- ./loop >out 2>err && warned ./loop ssh &&
 	evenstep run --local 1 --lines tasks --dry-run -- env A=1 bash loop >out 2>err && warned env ssh
 '
+test_expect_success 'a loop of read that would not do a last line without its end: a warning' '
+	printf "a\nb" >open && evenstep run --local 1 --metrics equal --lines open -- sh -c "while read -r l; do echo \$l; done" >out 2>err &&
+	said "evenstep: warning: -- sh: the last line has no newline, and a loop of read passes over such a one: add it, or give while read -r l [|][|] .*" &&
+	evenstep run --local 1 --metrics equal --lines open -- sh -c "while read -r l || test \"\$l\"; do echo \$l; done" >out 2>err && printf "a\nb\n" | test_cmp - out && ! grep warning err &&
+	run -- sh -c "while read -r l; do echo \$l; done" >out && ! grep warning err
+'
 recipe='while IFS= read -r l || [ "$l" ]; do sh -ec "$l" </dev/null || exit; done'
 while IFS='|' read -r name command; do
 	test_expect_success "$command: exit 2, what it reads would be its program" '

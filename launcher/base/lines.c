@@ -566,6 +566,13 @@ void lines_close(struct lines *l)
     memset(l, 0, sizeof *l);
 }
 
+int lines_are_open(const struct lines *l)
+{
+    char last;
+
+    return lines_read(l, l->size - 1, &last, 1, NULL) == 0 && last != '\n';
+}
+
 /* --- where units are ------------------------------------------------------ */
 
 static int begin_of(struct scan *s, uint64_t unit, uint64_t *at)

@@ -48,6 +48,8 @@ int lines_open(struct lines *l,
                const struct record_rule *rule,
                struct es_error *err);
 void lines_close(struct lines *l);
+/* Has the last line no newline?  0 also where it cannot be read. */
+int lines_are_open(const struct lines *l);
 /* Find where the text of the units [begin, end) begins and ends; end is at most
  * n.  Fails with ES_WORK if the file has become shorter, or has another text
  * there. */

@@ -126,7 +126,7 @@ static void on_ready(void *arg)
     }
     oversight_tell_command(r->o);
     if (r->o->lines && !r->o->persistent)
-        stdin_readers_tell(r->o->command);
+        stdin_readers_tell(r->o->command, lines_are_open(&r->work.lines));
     tell_header(r->o);
     if (!r->o->dry_run && run_nodes_command(r, RUN_ALL_NODES) < 0) {
         run_finish(r, 1);

@@ -220,12 +220,18 @@ static int reads(const char *name, char *const words[])
 
 /* --- the text of a shell -------------------------------------------------- */
 
+/* What is found in a text. */
+struct finding {
+    char name[NAME_SIZE]; /* of a program that takes what a loop was to read */
+    int drops_last;       /* a loop passes over a last line without its end */
+};
+
 struct looking {
     const char *at; /* what is left of the text */
     char *room;     /* for the words of a command, as long as the text */
     char *word[WORDS_MAX + 1];
     size_t words;
-    char *name;  /* to be filled */
+    struct finding *to;
     int depth;   /* of texts */
     int loops;   /* that are open, ... */
     int in_loop; /* ... of which this one reads; 0: none does */
@@ -234,7 +240,7 @@ struct looking {
 };
 
 static int look(
-    const char *text, size_t len, int depth, int in_loop, char *name);
+    const char *text, size_t len, int depth, int in_loop, struct finding *to);
 
 /* The end of what stands in brackets or quotes, whose first is at `at`. */
 static const char *end_of(const char *at, char open, char close)
@@ -268,7 +274,7 @@ static int look_within(struct looking *l, const char **at)
     *at = *end ? end + 1 : end;
     return end > begin && !l->has_in
            && look(begin, (size_t)(end - begin), l->depth + 1, l->in_loop,
-                   l->name);
+                   l->to);
 }
 
 static int begins_text(const char *at)
@@ -317,6 +323,13 @@ static int is_loop_of_read(const struct looking *l, char *const words[])
            && !has_option(words, "-u");
 }
 
+static void begin_loop(struct looking *l)
+{
+    l->in_loop = l->loops;
+    if (strncmp(l->at, "||", 2) != 0)
+        l->to->drops_last = 1;
+}
+
 /* A command is whole.  1: it takes what a loop was to read. */
 static int end_command(struct looking *l)
 {
@@ -335,17 +348,17 @@ static int end_command(struct looking *l)
             && (strcmp(*words, "for") == 0 || strcmp(*words, "select") == 0));
     words = behind_wrappers(words);
     if (is_loop && !l->in_loop && is_loop_of_read(l, words))
-        l->in_loop = l->loops;
+        begin_loop(l);
     if (*words && strcmp(*words, "done") == 0) {
         l->in_loop = l->in_loop == l->loops ? 0 : l->in_loop;
         l->loops -= l->loops > 0;
     } else if (l->in_loop && *words && !l->has_in && !l->piped) {
         name_of(*words, name);
         text = text_of(words);
-        if (text && look(text, strlen(text), l->depth + 1, 1, l->name))
+        if (text && look(text, strlen(text), l->depth + 1, 1, l->to))
             return 1;
         if (reads(name, words)) {
-            snprintf(l->name, NAME_SIZE, "%s", name);
+            snprintf(l->to->name, NAME_SIZE, "%s", name);
             return 1;
         }
     }
@@ -395,10 +408,10 @@ static int look_through(struct looking *l)
 }
 
 static int look(
-    const char *text, size_t len, int depth, int in_loop, char *name)
+    const char *text, size_t len, int depth, int in_loop, struct finding *to)
 {
     char *copy = depth < DEPTH_MAX ? strndup(text, len) : NULL;
-    struct looking l = {.at = copy, .name = name, .depth = depth};
+    struct looking l = {.at = copy, .to = to, .depth = depth};
     int found = 0;
 
     l.in_loop = in_loop ? -1 : 0;               /* one around all of it */
@@ -436,8 +449,8 @@ static char *script_text(const char *path, int must_say_so)
     return NULL;
 }
 
-/* The program that takes the lines of a loop, in the command or its script. */
-static int takes_lines(char *const command[], char name[NAME_SIZE])
+/* 1: a program takes the lines of a loop, in the command or its script. */
+static int takes_lines(char *const command[], struct finding *to)
 {
     char *const *words = behind_wrappers(command);
     const char *text = text_of(command);
@@ -452,7 +465,7 @@ static int takes_lines(char *const command[], char name[NAME_SIZE])
             script = script_text(words[1], 0);
         text = script;
     }
-    found = text && look(text, strlen(text), 0, 0, name);
+    found = text && look(text, strlen(text), 0, 0, to);
     free(script);
     return found;
 }
@@ -482,14 +495,20 @@ int stdin_readers_check(char *const command[], struct es_error *err)
     }
 }
 
-void stdin_readers_tell(char *const command[])
+void stdin_readers_tell(char *const command[], int is_open)
 {
-    char name[NAME_SIZE];
+    struct finding f = {.drops_last = 0};
 
-    if (takes_lines(command, name))
+    if (takes_lines(command, &f))
         notice(
             "warning: -- %.100s: %s reads standard input, as the loop of read "
             "around it does: lines that it takes are not read by the loop, "
             "and not done: give it </dev/null",
-            command[0], name);
+            command[0], f.name);
+    if (f.drops_last && is_open)
+        notice(
+            "warning: -- %.100s: the last line has no newline, and a loop of "
+            "read passes over such a one: add it, or give while read -r l || "
+            "[ \"$l\" ]",
+            command[0]);
 }

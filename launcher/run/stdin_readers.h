@@ -13,7 +13,8 @@
 
 /* A command that runs what it reads is refused with ES_USAGE. */
 int stdin_readers_check(char *const command[], struct es_error *err);
-/* Warn of the first program in such a loop, in its text or its script. */
-void stdin_readers_tell(char *const command[]);
+/* Warn of the first program in such a loop, in its text or its script; and, if the
+ * last line is_open, that is has no newline, of a loop that would not do it. */
+void stdin_readers_tell(char *const command[], int is_open);
 
 #endif
