@@ -213,16 +213,24 @@ static int take_signal(const sigset_t *set)
     return sigtimedwait(set, NULL, &step) > 0;
 }
 
+/* But for those that srun ignores, as nohup(1) has it do. */
+static void listen_for(sigset_t *set)
+{
+    static const int number[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+    struct sigaction now;
+
+    (void)sigemptyset(set);
+    for (size_t i = 0; i < sizeof number / sizeof number[0]; i++)
+        if (sigaction(number[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+            (void)sigaddset(set, number[i]);
+}
+
 static enum wait wait_readable(int fd, int64_t deadline_ms)
 {
     struct pollfd p = {.fd = fd, .events = POLLIN};
     sigset_t set;
 
-    (void)sigemptyset(&set);
-    (void)sigaddset(&set, SIGINT);
-    (void)sigaddset(&set, SIGTERM);
-    (void)sigaddset(&set, SIGHUP);
-    (void)sigaddset(&set, SIGQUIT);
+    listen_for(&set);
     while (now_ms() < deadline_ms) {
         int rc = poll(&p, 1, 0);
 

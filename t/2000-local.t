@@ -58,7 +58,7 @@ agents_of() { pgrep -P "$1" -x evenstep-agent; }
 # foreground COMMAND...: as a terminal's process group, in the background for us.
 foreground() {
 	agents='' commands=''
-	behind setsid env --default-signal=INT,TERM "$@"
+	behind setsid env --default-signal=INT,TERM,HUP "$@"
 }
 run='' agents='' commands=''
 trap 'code=$?; test -z "$run" || kill -KILL $run $agents $commands 2>&-; (exit $code); die' EXIT
@@ -212,7 +212,7 @@ test_expect_success 'a node that is lost counts, and what it had was in vain' '
 # nothing: how a report tells that nothing was done.
 nothing='.efficiency == null and .ideal == 0 and .equal_parts == 0'
 test_expect_success 'where nothing was done there is no efficiency; a frame tells how long it was at work, and what was out' '
-	rm -f begun && { evenstep run --local 2 --metrics equal --range 0:8 --report none -- sh -c ">>begun; exec sleep 600" {begin} {end} 2>err & run=$!; } && wait_for 60 test -e begun && sleep 0.5 &&
+	rm -f begun && { env --default-signal=INT evenstep run --local 2 --metrics equal --range 0:8 --report none -- sh -c ">>begun; exec sleep 600" {begin} {end} 2>err & run=$!; } && wait_for 60 test -e begun && sleep 0.5 &&
 	kill -INT $run && ! wait $run && cat none && jq -es "all($nothing) and .[-1].status == \"failed\"" none &&
 	jq -es ".[0] | .last > 0.4 and .complete == false and (.last - .rest.twice - .rest.wire - .rest.waiting | fabs < 1e-6) and .rest.twice > 0.4
 		and (.slices | length == 2 and all(.status != 0 and .seconds > 0.4 and .back > 0.4))" none &&
@@ -389,6 +389,10 @@ for signal in INT:130 HUP:129; do
 		test ! -e file && nothing_left
 	'
 done
+test_expect_success 'what is ignored at the start stays so: SIGHUP by nohup, SIGINT of a shell in the background' '
+	behind env --ignore-signal=INT,HUP evenstep run --local 2 --metrics equal --range 0:4 -- "$gated" {begin} {end} &&
+	wait_for 60 lines started 2 && kill -HUP $run && kill -INT $run && : >go && wait $run && seq 0 3 >want && test_cmp want out
+'
 test_expect_success 'Ctrl-C at once, while agents still start: nothing is left' '
 	foreground evenstep run --local 3 --range 0:30 -- "$stuck" && wait_for 60 agents_of $run >agents &&
 	agents=$(cat agents) commands= && kill -INT $run && test_expect_code 130 wait $run && nothing_left

@@ -25,7 +25,7 @@ at_it() {
 bring() {
 	nodes 3 && { test ! -e kept || cp -a kept/. cache/; } || return
 	test "$without_old" || for node in local0 local1 local2; do cp -r old dst/$node/x || return; done
-	exec evenstep bcast --local 3 -r --no-sync "$@" new "$dst"
+	exec env --default-signal=INT evenstep bcast --local 3 -r --no-sync "$@" new "$dst"
 }
 # held OPTIONS...: a broadcast of "new" to three nodes that have "old" (or nothing, with without_old set),
 # whose agents are stopped in its middle.

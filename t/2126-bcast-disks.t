@@ -51,7 +51,7 @@ test_expect_success SLOW 'nor are those of a folder, nor with --verify' '
 	in_group evenstep bcast --local 2 -f --timeout 3 --verify file "$dst/x" && cmp file dst/local1/x
 '
 test_expect_success SLOW 'SIGINT while the slow one writes: it has nothing, or all' '
-	rm -r dst/local?/t dst/local?/x && behind sh -c "$enter" "$group" evenstep bcast --local 2 --timeout 3 file "$dst/x" &&
+	rm -r dst/local?/t dst/local?/x && behind env --default-signal=INT sh -c "$enter" "$group" evenstep bcast --local 2 --timeout 3 file "$dst/x" &&
 	wait_for 60 test -e dst/local0/x && kill -INT $run && test_expect_code 130 wait $run && run="" && wait_for 60 umount dst/local1 &&
 	mount -o loop image dst/local1 && { test ! -e dst/local1/x || cmp file dst/local1/x; } && ! ls -A dst/local1 | grep evenstep
 '

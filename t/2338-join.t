@@ -58,7 +58,7 @@ test_expect_success 'ahead: frames overlap, and the nodes come in as one more be
 	: >fast && ended && wait $join
 '
 test_expect_success 'SIGINT: its nodes leave, and the others do their part; nothing of theirs stays' '
-	begin 400 --joinable 2 --metrics equal && { evenstep join --local 2 "$name" 2>joinerr & join=$!; } && wait_for 60 both_joined &&
+	begin 400 --joinable 2 --metrics equal && { env --default-signal=INT evenstep join --local 2 "$name" 2>joinerr & join=$!; } && wait_for 60 both_joined &&
 	kill -INT $join && test_expect_code 130 wait $join && tail -n 1 joinerr | grep -qx "evenstep: Interrupt: the run goes on without these nodes" &&
 	wait_for 60 grep -qx "evenstep: join$join-1 has left: the other nodes do its part" err && : >fast && ended
 '

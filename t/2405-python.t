@@ -154,13 +154,15 @@ test_expect_success 'no items: no run' '
 test_expect_success 'evenstep itself refuses: its words are in the error' '
 	errs "evenstep: " -c "import evenstep; list(evenstep.map(abs, [1], local=2, options=[\"--nonsense\"]))" && mentioned "RunError: evenstep.map: evenstep run has ended with exit status 2"
 '
-test_expect_success 'the block is left early: the run ends, nothing is left' '
-	python -c "
+for signal in --default-signal=INT --ignore-signal=INT; do
+	test_expect_success "the block is left early, by ${signal%=*}: the run ends, nothing is left" '
+	since=$(date +%s) && env $signal timeout 200 python3 -c "
 import evenstep, time
 with evenstep.map(time.sleep, [0] * 5 + [600] * 5, local=2, options=[\"--metrics=equal\", \"--policy=static\", \"--pieces=10\"]) as results:
     assert next(results) is None
-" && test -z "$(ls -d evenstep-map-*)" && test -z "$(pgrep -f "evenstep-map-.*time.sleep")"
+" >out 2>err && test $(($(date +%s) - since)) -lt 10 && test -z "$(ls -d evenstep-map-*)" && test -z "$(pgrep -f "evenstep-map-.*time.sleep")"
 '
+done
 
 # --- sessions -------------------------------------------------------------------------
 test_expect_success 'a session: alone, it has every frame whole; its errors say what to do' '

@@ -412,7 +412,7 @@ test_expect_success 'and what the other nodes had is gone, too: they say so, and
 	said "evenstep: local[0-2]: cannot get (sorted|half/upper|half/back): No such file or directory: trying again" && nothing_left
 '
 test_expect_success 'Ctrl-C: exit 130, no task goes on, nothing is left' '
-	rm -rf out && fresh && behind_to table evenstep graph run --local 2 $spread wait.json && wait_for 60 at_last && agents_are 2 &&
+	rm -rf out && fresh && behind_to table env --default-signal=INT evenstep graph run --local 2 $spread wait.json && wait_for 60 at_last && agents_are 2 &&
 	kill -INT $run && test_expect_code 130 wait $run && wait_for 60 dead $agents && nothing_left && run=
 '
 test_expect_success 'kill -9 of evenstep with a journal: --resume goes on' '

@@ -84,7 +84,7 @@ test_expect_success 'a signal ends it well' '
 	kill -TERM $export && wait $export; test $? = 0; code=$?; export="" && test $code = 0
 '
 test_expect_success '--prometheus FILE: it is there while that runs, whole, and no longer' '
-	evenstep top --prometheus "$PWD/evenstep.prom" 2>err 3>&- 4>&- 5>&- & export=$! &&
+	env --default-signal=INT evenstep top --prometheus "$PWD/evenstep.prom" 2>err 3>&- 4>&- 5>&- & export=$! &&
 	wait_for 60 test -e evenstep.prom && grep -qx "evenstep_run_units{.*,pid=\"$run\"} 30" evenstep.prom && tail -n 1 evenstep.prom | grep -qx "# TYPE evenstep_group_speed gauge" &&
 	kill -INT $export && wait $export; code=$?; export="" && test $code = 0 && ls >files && ! grep -F evenstep.prom files && test_cmp /dev/null err
 '

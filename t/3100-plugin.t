@@ -259,7 +259,7 @@ test_expect_success 'sbatch and salloc without it: no srun is touched' '
 # launcher notes; SIGINT is no longer ignored, as it is for a shell's "&".
 background() {
 	"$testbed" exec --name "$testbed_name" -- \
-		env --default-signal=INT "$@" >out 2>err &
+		env --default-signal=INT,HUP "$@" >out 2>err &
 	behind=$!
 	wait_for 60 noted "^start" &&
 		read -r _ srun child _ <"$run/noted" && test -n "$child"

@@ -19,7 +19,7 @@ exec seq "$1" $(($2 - 1))
 END
 chmod +x work
 job() { "$testbed" exec --name "$testbed_name" -- salloc -Q --exclusive "$@"; }
-evenstep="env PATH=$EVENSTEP_BUILD:$PATH evenstep"
+evenstep="env --default-signal=INT PATH=$EVENSTEP_BUILD:$PATH evenstep"
 # begin OPTIONS...: a run on n0 and n1 that nodes may join, what it is called in $name.
 begin() {
 	rm -f started fast out err joinerr

@@ -61,7 +61,7 @@ hold_job() {
 # are closed, so that prove does not wait for what a failed test leaves.
 begin() {
 	rm -f started go
-	"$testbed" exec --name "$testbed_name" -- env --default-signal=INT \
+	"$testbed" exec --name "$testbed_name" -- env --default-signal=INT,HUP \
 		SLURM_JOB_ID="$job" SLURM_JOB_NUM_NODES=4 "$EVENSTEP_BUILD/evenstep" run "$@" >out 2>err 3>&- 4>&- 5>&- &
 	run=$!
 }

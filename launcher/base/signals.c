@@ -115,8 +115,11 @@ int signals_catch(struct signals *s,
     if (add_bell(s, base) < 0)
         return -1;
     (void)sigfillset(&caught.sa_mask);
-    for (size_t i = 0; i < SIGNALS; i++)
-        (void)sigaction(numbers[i], &caught, &s->before[i]); /* cannot fail */
+    for (size_t i = 0; i < SIGNALS; i++) {
+        (void)sigaction(numbers[i], NULL, &s->before[i]); /* cannot fail */
+        if (s->before[i].sa_handler != SIG_IGN)
+            (void)sigaction(numbers[i], &caught, NULL);
+    }
     return 0;
 }
 

@@ -28,7 +28,8 @@ struct signals { /* of a process there is one */
     void *arg;
 };
 
-/* 0, or -1 if memory ran out. */
+/* What is ignored stays so: SIGHUP below nohup(1), SIGINT of what a shell without
+ * job control has put into the background.  0, or -1 if memory ran out. */
 int signals_catch(struct signals *s,
                   struct event_base *base,
                   void (*fn)(void *arg, int number),

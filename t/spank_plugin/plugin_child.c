@@ -104,8 +104,10 @@ static void test_interrupted(void)
     sigset_t set, pending;
 
     (void)sigemptyset(&set);
-    for (size_t i = 0; i < 4; i++)
+    for (size_t i = 0; i < 4; i++) {
+        (void)signal(number[i], SIG_DFL); /* or a shell ignores it for us */
         (void)sigaddset(&set, number[i]);
+    }
     (void)sigprocmask(SIG_BLOCK, &set, NULL);
     for (size_t i = 0; i < 4; i++) {
         start("sleep 300");
@@ -117,6 +119,13 @@ static void test_interrupted(void)
         plugin_child_kill(&child);
         ok(plugin_child_stop(&child, 60000), "the child ends, though blocked");
     }
+    (void)signal(SIGHUP, SIG_IGN);
+    start("sleep 300");
+    (void)kill(getpid(), SIGHUP);
+    is_int(plugin_child_receive(&child, 1, text), ANSWER_LATE,
+           "what srun ignores is no interruption");
+    plugin_child_kill(&child);
+    ok(plugin_child_stop(&child, 60000), "the child ends then, too");
     (void)sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 

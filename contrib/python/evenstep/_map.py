@@ -306,11 +306,18 @@ class Results(Generic[R], Iterator[R]):
     def close(self) -> None:
         """End the run, whatever it is at, and remove what it has left."""
         self._quiet = self._run.poll() is None  # who ends it knows that
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+        first: Tuple[signal.Signals, float] = (signal.SIGINT, _END_SECONDS)
+        if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+            first = (signal.SIGTERM, 0.2)  # the run ignores SIGINT, too
+        for number, seconds in (
+            first,
+            (signal.SIGTERM, _END_SECONDS),
+            (signal.SIGKILL, _END_SECONDS),
+        ):
             if self._run.poll() is None:
                 self._run.send_signal(number)
                 with contextlib.suppress(subprocess.TimeoutExpired):
-                    self._run.wait(_END_SECONDS)
+                    self._run.wait(seconds)
         self._relay.join(1)  # a process that it has left may keep the pipe open
         if self._piece:
             self._piece.close()

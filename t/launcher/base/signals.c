@@ -45,6 +45,27 @@ static void test_catch(void)
     event_base_free(base);
 }
 
+static void test_ignored(void)
+{
+    struct event_base *base = event_base_new();
+    struct timeval soon = {0, 100000};
+    struct signals s = {0};
+
+    (void)signal(SIGHUP, SIG_IGN);
+    if (!base || signals_catch(&s, base, on_caught, base) < 0)
+        bail("no signals");
+    caught = 0;
+    event_base_loopexit(base, &soon);
+    kill(getpid(), SIGHUP);
+    event_base_dispatch(base);
+    ok(caught == 0 && !atomic_load(signals_come()),
+       "what is ignored at the start is ignored");
+    ok(catch_one(base, SIGTERM) == SIGTERM, "the others come");
+    signals_release(&s);
+    ok(signal(SIGHUP, SIG_DFL) == SIG_IGN, "so it is after the release");
+    event_base_free(base);
+}
+
 /* How a child ends that calls this. */
 static int status_of(void (*child)(void))
 {
@@ -152,7 +173,10 @@ static void test_die(void)
 
 int main(void)
 {
+    (void)signal(SIGINT, SIG_DFL); /* or a shell ignores it for us */
+    (void)signal(SIGHUP, SIG_DFL);
     test_catch();
+    test_ignored();
     test_come();
     test_second();
     test_die();
