@@ -367,15 +367,15 @@ const struct subcommand command_run = {
     .brief = "run CMD over a range of units on all nodes, evenly",
     .usage = "evenstep run [options] WORK -- CMD [ARG...]",
     .about =
-        "Cut the units of a frame into one slice a node, sized to what each node can do,\n"
-        "run CMD once for each piece of a slice on all nodes of the allocation, and re-size\n"
-        "the slices from frame to frame so that all nodes finish together.  A piece has one\n"
-        "unit or many.\n"
+        "Divide the units of a frame into one slice per node, sized to what each node can\n"
+        "do, run CMD once per piece of a slice on all nodes of the allocation, and resize\n"
+        "the slices from frame to frame so that all nodes finish together.  A piece has\n"
+        "one unit or many.\n"
         "\n"
-        "In CMD {begin} {end} {count} {frame} {slot} {label} {node} are filled in: a piece\n"
-        "is {begin} up to, not with, {end}; {{end}} keeps a brace.  Its environment has\n"
-        "EVENSTEP_BEGIN, _END, _COUNT, _FRAME, _SLOT, _LABEL, _NODE.\n"
-        "What it prints comes out in the order of the units, whichever node did them.\n",
+        "In CMD {begin} {end} {count} {frame} {slot} {label} {node} are replaced.  A\n"
+        "piece has the units from {begin} up to, not with, {end}; {{end}} keeps a brace.\n"
+        "Its environment has EVENSTEP_BEGIN, _END, _COUNT, _FRAME, _SLOT, _LABEL, _NODE.\n"
+        "Output comes in the order of the units, whichever node did them.\n",
     .option = run_options_table,
     .end =
         "exit status: 0 done, 1 the work failed, 2 usage, 3 no Slurm or agents,\n"
