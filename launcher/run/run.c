@@ -236,9 +236,9 @@ static int write_report(struct run *r, int rc)
 
 static void tell_kept(const struct run *r)
 {
-    if (r->o->gather && r->receiving.frames > 0 && r->remains.holes == 0)
+    if (r->receiving.path && r->receiving.frames > 0 && r->remains.holes == 0)
         notice("%ju whole frames are kept in %s",
-               (uintmax_t)r->receiving.frames, r->o->gather);
+               (uintmax_t)r->receiving.frames, r->receiving.path);
     if (r->work.journal && r->err->kind == ES_WORK)
         notice("what is done is kept in %s: --resume goes on with it",
                r->o->journal);
