@@ -176,6 +176,12 @@ test_expect_success ROOT 'nor what is measured within a job' '
 test_expect_success ROOT 'nor what a user measures; what root has kept he reads' '
 	chmod 755 "$PWD" && setpriv --reuid 12345 --clear-groups "$EVENSTEP_BUILD/evenstep" probe --fresh --elements C >out 2>err; cmp before $kept
 '
+test_expect_success ROOT 'what could not be measured then is measured anew, and that is kept' '
+	rm -f $kept && gpus nvidia-old devices=1 0 probe --json >out && show ".nodes[0].G == null" && cp $kept old &&
+	SLURM_JOB_ID=1 gpus nvidia devices=1 0 probe --json >out && show ".nodes[0].G > 0 and .details[].cached == true" && cmp old $kept && gpus nvidia devices=1 0 probe --json >out &&
+	show ".nodes[0].G > 0 and (.details[] | .cached == false and (.why | test(\"^cache .*: G could not be measured then$\")))" &&
+	gpus nvidia devices=1 0 probe --json >out && show ".nodes[0].G > 0 and .details[].cached == true"; code=$?; cp before $kept && test $code = 0
+'
 # What is done to the file | the reason.
 while IFS='|' read -r what how why; do
 	test_expect_success ROOT "a kept file that is $what: ignored, with the reason" '

@@ -30,6 +30,38 @@ static int measure(struct probe_node_view *node,
     return probe_node(&setup, node->result, err);
 }
 
+/*
+ * What kept an element from being measured then, as a driver that was not there,
+ * may be gone.  1: all of what is kept holds, but for what is measured now; 0:
+ * it is to be replaced.
+ */
+static int complete(struct probe_node_view *node,
+                    const struct config_probe *config,
+                    unsigned elements,
+                    struct es_error *why)
+{
+    struct probe_node_view now = {0};
+    unsigned again = 0;
+    int gained = -1;
+
+    for (int e = 0; e < ELEMENTS; e++)
+        if (node->result[e].state == PROBE_NOT_MEASURED)
+            again |= PROBE_BIT(e);
+    if (!again || measure(&now, config, again, NULL) < 0)
+        return 1;
+    for (int e = 0; e < ELEMENTS; e++)
+        if (again & PROBE_BIT(e)) {
+            node->result[e] = now.result[e];
+            if (now.result[e].state == PROBE_MEASURED)
+                gained = e;
+        }
+    if (gained < 0 || !is_to_be_kept(config, elements))
+        return 1;
+    (void)es_fail(why, ES_ENV, "", "cache %s: %c could not be measured then",
+                  config->cache, element_letter((enum element)gained));
+    return 0;
+}
+
 int probe_here(struct probe_node_view *node,
                char name[64],
                const struct config_probe *config,
@@ -50,7 +82,8 @@ int probe_here(struct probe_node_view *node,
     if (!fresh
         && probe_cache_get(&cache, &now, config->ttl_s, elements, config->site,
                            node->result, &why)
-               == 0) {
+               == 0
+        && complete(node, config, elements, &why)) {
         node->cached = 1;
         return 0;
     }
