@@ -5,7 +5,7 @@ test_description='what is typed wrong is told in one line: what is wrong, how to
 . "$EVENSTEP_SRC/t/lib/helpers.sh"
 
 # Not what the caller's shell happens to be in.
-unset EVENSTEP_CONF SLURM_JOB_ID SLURM_JOB_NUM_NODES SLURM_CONF EVENSTEP_COMPANION
+unset EVENSTEP_CONF SLURM_JOB_ID SLURM_JOB_NUM_NODES SLURM_CONF SLURM_PROCID EVENSTEP_COMPANION
 PATH=$EVENSTEP_BUILD:$PATH
 
 while IFS='|' read -r what status arguments message; do
@@ -213,4 +213,26 @@ for command in '' run bcast simulate conntable config; do
 		test_expect_code 1 evenstep $command --help >/dev/full
 	'
 done
+
+# --- as a task of srun ------------------------------------------------------------
+echo x >file
+echo '{"tasks": [{"id": "a", "time": 1, "command": "true"}]}' >graph.json
+in_step() { SLURM_JOB_ID=1 SLURM_PROCID=$1 SLURM_STEP_NUM_TASKS=$2; shift 2; export SLURM_JOB_ID SLURM_PROCID SLURM_STEP_NUM_TASKS; "$@"; }
+while read -r command; do
+	test_expect_success "${command%% -*}: one of four tasks that srun has started does nothing, exit 2" '
+		(fails 2 "evenstep: started by srun as one of 4 tasks: each would do all of the work: start it without srun, or by one task \(srun -n1\)" \
+			in_step 3 4 evenstep $command) && test ! -e kept && test ! -e kept.part
+	'
+done <<'END'
+run --gather kept --range 0:4 -- true
+bcast file kept
+probe --nodes --report kept
+graph run --report kept graph.json
+join 1.0
+END
+test_expect_success 'not so with --local, where there is one task, and in the script of a batch job' '
+	(in_step 3 4 evenstep run --local 1 --range 0:1 -- echo done >out) && grep done out && (in_step 3 4 evenstep probe --elements C >out) &&
+	(unset SLURM_JOB_ID; SLURM_PROCID=0 SLURM_STEP_NUM_TASKS=1 SLURM_NTASKS=4 fails 3 "evenstep: no allocation: .*" evenstep run --range 0:1 -- true) &&
+	(unset SLURM_JOB_ID; SLURM_PROCID=0 SLURM_NTASKS=4 fails 3 "evenstep: no allocation: .*" evenstep run --range 0:1 -- true)
+'
 test_done

@@ -572,7 +572,8 @@ static int bcast_main(int argc, char **argv, struct es_error *err)
         || choose_cache(&o, &c.config.bcast, err) < 0
         || find_libs(&o, &c.config.bcast, err) < 0)
         return -1;
-    if (front_has_nodes(o.local.n > 0, err) < 0
+    if (front_is_alone(o.local.n > 0, err) < 0
+        || front_has_nodes(o.local.n > 0, err) < 0
         || report_out_open(&c.report, o.report, err) < 0 || start(&c) < 0)
         front_finish(&c.front, 1);
     rc = front_run(&c.front);

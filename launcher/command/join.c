@@ -362,7 +362,8 @@ static int find_names(struct joining *j)
 
 static int begin(struct joining *j, const char *run)
 {
-    if (join_file_find(&j->run, run, j->err) < 0
+    if (front_is_alone(j->o->local.n > 0, j->err) < 0
+        || join_file_find(&j->run, run, j->err) < 0
         || front_begin(&j->front, j->err) < 0
         || front_catch(&j->front, "the run goes on without these nodes") < 0)
         return -1;

@@ -296,6 +296,8 @@ static int probe_main(int argc, char **argv, struct es_error *err)
         return -1;
     if (check_elements(&c, o.elements) < 0)
         return -1;
+    if (o.nodes && front_is_alone(o.local.n > 0, err) < 0)
+        return -1;
     if (o.nodes && o.local.n == 0 && companion_job_from_environ() == 0)
         return es_fail(err, ES_ENV, "run it inside salloc or sbatch",
                        "--nodes: no allocation");

@@ -306,7 +306,8 @@ static int read_work(struct graph_running *r)
 
 static int start(struct graph_running *r)
 {
-    if (front_begin(&r->front, r->err) < 0
+    if (front_is_alone(r->o->local->n > 0, r->err) < 0
+        || front_begin(&r->front, r->err) < 0
         || front_catch(&r->front, "nothing is left running") < 0
         || read_work(r) < 0 || front_has_nodes(r->o->local->n > 0, r->err) < 0
         || report_out_open(&r->report, r->o->report, r->err) < 0)

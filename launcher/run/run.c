@@ -161,7 +161,8 @@ static int open_session(struct run *r)
 
 static int start(struct run *r)
 {
-    if (front_begin(&r->front, r->err) < 0
+    if (front_is_alone(r->o->local.n > 0, r->err) < 0
+        || front_begin(&r->front, r->err) < 0
         || front_catch(&r->front, "nothing is left running") < 0)
         return -1;
     r->failures.words = unit_words_of(r->o->lines ? &r->o->record : NULL);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/session/front.h"
+#include "launcher/base/number.h"
 #include "launcher/base/paths.h"
 
 #include <event2/event.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
 int front_begin(struct front *f, struct es_error *err)
@@ -101,6 +103,22 @@ static void front_failed(void *arg, const struct es_error *err)
     if (f->on->failed)
         f->on->failed(f->arg, err);
     front_finish(f, 1);
+}
+
+int front_is_alone(int is_local, struct es_error *err)
+{
+    const char *task = getenv("SLURM_PROCID");
+    const char *tasks = getenv("SLURM_STEP_NUM_TASKS");
+    int64_t n;
+
+    if (is_local || !task || !tasks
+        || number_parse_int(tasks, 2, UINT32_MAX, &n) < 0)
+        return 0;
+    return es_fail(err, ES_USAGE,
+                   "start it without srun, or by one task (srun -n1)",
+                   "started by srun as one of %s tasks: each would do all of "
+                   "the work",
+                   tasks);
 }
 
 int front_has_nodes(int is_local, struct es_error *err)

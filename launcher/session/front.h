@@ -44,6 +44,10 @@ int front_catch(struct front *f, const char *left);
 /* The first SIGTERM is on()'s: 1 if it ends the command in order, so that only
  * a second one ends it as a failure; 0 if it shall end it as before. */
 void front_on_term(struct front *f, int (*on)(void *arg), void *arg);
+/* Is there no other that srun has started with this one, as a task of the same
+ * step, to do the same on all nodes?  To be asked before anything of the user's is
+ * touched.  0, or -1 and err filled (ES_USAGE). */
+int front_is_alone(int is_local, struct es_error *err);
 /* Are there nodes: of a job, or this machine as such?  To be asked before a file
  * of the user's is emptied.  0, or -1 and err filled (ES_ENV). */
 int front_has_nodes(int is_local, struct es_error *err);
