@@ -186,15 +186,17 @@ $(B)/evenstep.so: $(call obj,$(plugin_src)) spank_plugin/evenstep.map
 
 $(B)/pic/%.o: %.c
 	@mkdir -p $(@D); echo "  cc -fPIC $<"
-	@$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -fPIC -MMD -MP -c -o $@ $<
+	@$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -fPIC $(own) -MMD -MP -c -o $@ $<
 $(B)/libevenstep.so.0: $(lib_src:%.c=$(B)/pic/%.o)
 	$(CC) -shared $(ALL_LDFLAGS) -Wl,-soname,libevenstep.so.0 -o $@ $^ -lxxhash
 $(B)/libevenstep.so: $(B)/libevenstep.so.0
 	ln -sf libevenstep.so.0 $@
 $(B)/evenstep.pc: launcher/libevenstep/evenstep.pc.in $(B)/places
 	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(libdir)|; s|@INCLUDEDIR@|$(includedir)|; s|@VERSION@|$(VERSION)|' $< >$@
+# It names no library, and no version of a symbol: mpi_real.h says why.
+$(mpi_src:%.c=$(B)/pic/%.o): own = -U_FORTIFY_SOURCE -ffunction-sections
 $(B)/libevenstep-mpi.so: $(mpi_src:%.c=$(B)/pic/%.o)
-	$(CC) -shared $(ALL_LDFLAGS) -o $@ $^
+	$(CC) -shared $(ALL_LDFLAGS) -Wl,--gc-sections $(if $(SAN),,-nodefaultlibs) -o $@ $^ $(if $(SAN),,-lgcc)
 
 # --- the three rules; `make -n` shows the whole commands ---------------------------------------------------------
 $(B)/%.o: %.c
@@ -215,7 +217,7 @@ packages := gcc g++ make pkg-config libslurm-dev $(call column,2,$(launcher_libr
             mariadb-client-core munge hwloc-nox perl sharness jq \
             libxml2-utils openmpi-bin libopenmpi-dev \
             mpich libmpich-dev libomp-dev gfortran iproute2 util-linux mount procps \
-            zsh fish bsdextrautils bsdutils mmdebstrap python3-setuptools python3-wheel busybox-static e2fsprogs btrfs-progs \
+            musl-tools zsh fish bsdextrautils bsdutils mmdebstrap python3-setuptools python3-wheel busybox-static e2fsprogs btrfs-progs \
             $(comment check its style) clang-format cppcheck shellcheck mandoc mypy \
             $(comment fuzz it) clang libclang-rt-dev \
             $(comment the demo) povray netpbm \

@@ -30,4 +30,17 @@ test_expect_success 'nothing is newer than glibc 2.28' '
 	done | sed -n "s/^ *[UwV] \([^@]*\)@GLIBC_2[.]\([0-9]*\).*/\2 \1/p" >used && grep -q " memcpy$" used &&
 	awk "\$1 > 28 { print \$2 }" used | sort -u | grep -vxE "$moved" >newer; cat newer; test ! -s newer
 '
+# A symbol that is weak may be missing; what is needed has been in all since: glibc 2.17, musl 1.1.
+since='__errno_location|__sched_cpucount|__stack_chk_fail|_exit|clock_gettime|close|getenv|getpid|getuid|mem(cpy|move|set)|mmap|munmap|nanosleep|open|sched_[gs]etaffinity|sigfillset|snprintf|strlen|strstr|syscall|write'
+test_expect_success 'what is preloaded into any program needs no library by name, no version, and no symbol that glibc 2.17 or musl lacks' '
+	readelf -dVW "$B/libevenstep-mpi.so" >dynamic && grep -q SYMTAB dynamic && ! grep -E "NEEDED|VERNEED|GLIBC" dynamic &&
+	nm -D --undefined-only "$B/libevenstep-mpi.so" | sed -n "s/^ *U //p" >used && grep -qx syscall used && grep -vxE "$since" used >newer; cat newer; test ! -s newer
+'
+printf '#include <stdio.h>\nint main(void) { return puts("ran") < 0; }\n' >m.c
+musl-gcc -o m m.c 2>&- && musl-gcc -static -o static m.c && test_set_prereq MUSL
+test_expect_success MUSL 'programs of musl run with it' '
+	for each in ./m ./static "sh -c ./m"; do
+		LD_PRELOAD="$B/libevenstep-mpi.so" $each >out 2>&1; cat out; echo ran >want && test_cmp want out || return 1
+	done
+'
 test_done

@@ -5,6 +5,7 @@
  * says so in its place first, so that no two do.
  */
 #include "launcher/libevenstep/lend.h"
+#include "launcher/libevenstep/mpi_real.h"
 #include "policy/lending.h"
 
 #include <pthread.h>
@@ -268,7 +269,7 @@ static int start_thread(void)
     int rc;
 
     (void)sigfillset(&all);
-    if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0)
+    if (!pthread_create || pthread_sigmask(SIG_SETMASK, &all, &before) != 0)
         return -1;
     rc = pthread_create(&thread, NULL, run, NULL);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -6,7 +6,6 @@
 #include "launcher/libevenstep/mpi_region.h"
 #include "launcher/libevenstep/thread_time.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
@@ -242,7 +241,7 @@ void mpi_meter_start(const void *caller)
 
     if (!getenv("EVENSTEP_DIR") || !mpi_real_world(caller, &rank, &size)
         || atomic_flag_test_and_set(&was_started)
-        || pthread_atfork(NULL, NULL, on_fork_child) != 0)
+        || mpi_real_at_fork(on_fork_child) != 0)
         return;
     take_place(rank, size);
     mpi_meter_is_on = slot != NULL;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/libevenstep/mpi_real.h"
 
-#include <dlfcn.h>
 #include <stddef.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,12 +17,62 @@ static size_fn *size_of;
 static fortran_size_fn *fortran_size_of;
 static int has_int_handles;
 
+/* --- what a C library may lack ---------------------------------------------- */
+
+/* Of glibc before 2.34, in a program that has no libdl: the libc itself has these
+ * to load one. */
+void *__libc_dlopen_mode(const char *name, int mode);
+void *__libc_dlsym(void *library, const char *name);
+#pragma weak __libc_dlopen_mode
+#pragma weak __libc_dlsym
+#define INTERNALLY (int)0x80000000u /* __RTLD_DLOPEN */
+
+typedef void *dlsym_fn(void *library, const char *name);
+
+static dlsym_fn *find_dlsym(void)
+{
+    void *libdl;
+
+    if (dlsym)
+        return dlsym;
+    libdl = __libc_dlopen_mode && __libc_dlsym
+                ? __libc_dlopen_mode("libdl.so.2", RTLD_LAZY | INTERNALLY)
+                : NULL;
+    return libdl ? (dlsym_fn *)__libc_dlsym(libdl, "dlsym") : NULL;
+}
+
+void *mpi_real_next(const char *name)
+{
+    dlsym_fn *symbol = find_dlsym();
+
+    return symbol ? symbol(RTLD_NEXT, name) : NULL;
+}
+
+/* glibc's pthread_atfork() is in no shared library since 2.3.2, musl's is. */
+int __register_atfork(void (*prepare)(void),
+                      void (*parent)(void),
+                      void (*child)(void),
+                      void *library);
+#pragma weak __register_atfork
+#pragma weak pthread_atfork
+extern void *__dso_handle; /* of this library: the compiler's */
+
+int mpi_real_at_fork(void (*in_child)(void))
+{
+    if (__register_atfork)
+        return __register_atfork(NULL, NULL, in_child, __dso_handle);
+    return pthread_atfork ? pthread_atfork(NULL, NULL, in_child) : -1;
+}
+
+/* --- MPI ------------------------------------------------------------------ */
+
 void *mpi_real_find(const char *name, const void *caller)
 {
-    void *found = dlsym(RTLD_NEXT, name), *library;
+    void *found = mpi_real_next(name), *library;
     Dl_info where;
 
-    if (found || !dladdr(caller, &where) || !where.dli_fname)
+    if (found || !dlsym || !dladdr || !dladdr(caller, &where)
+        || !where.dli_fname)
         return found;
     library = dlopen(where.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
     if (!library)
@@ -37,7 +86,7 @@ void *mpi_real_find(const char *name, const void *caller)
  * relocation), and then it is this that the library uses. */
 static void *find_data(const char *name, const void *caller)
 {
-    void *found = dlsym(RTLD_DEFAULT, name);
+    void *found = dlsym ? dlsym(RTLD_DEFAULT, name) : NULL;
 
     return found ? found : mpi_real_find(name, caller);
 }

@@ -4,9 +4,29 @@
  *
  * Nothing here knows an mpi.h.  Handles are passed on as long: a pointer with
  * Open MPI, an int with MPICH and its kin, a pointer to an int from Fortran.
+ *
+ * The library is preloaded into programs of whatever C library, and a symbol that
+ * one lacks would kill them.  So it names no library and no version, and what musl
+ * or glibc 2.17 has not, or glibc before 2.34 in libraries of their own, is weak:
+ * whoever calls that includes this, and asks first whether it is there.
  */
 #ifndef LAUNCHER_LIBEVENSTEP_MPI_REAL_H
 #define LAUNCHER_LIBEVENSTEP_MPI_REAL_H
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+
+#pragma weak dladdr
+#pragma weak dlclose
+#pragma weak dlopen
+#pragma weak dlsym
+#pragma weak pthread_create
+#pragma weak pthread_detach
+#pragma weak pthread_key_create
+#pragma weak pthread_once
+#pragma weak pthread_setspecific
+#pragma weak pthread_sigmask
 
 /* Where a communicator stands among a call's arguments, if anywhere. */
 enum mpi_call {
@@ -24,9 +44,15 @@ enum mpi_call {
  */
 void *mpi_real_find(const char *name, const void *caller);
 
-/* The same, but without it the process ends, as it would have done when the
+/* The next one in the order of search, or NULL. */
+void *mpi_real_next(const char *name);
+
+/* Of mpi_real_find(), but without it the process ends, as it would have done when the
  * linker had not found the function. */
 void *mpi_real_need(const char *name, const void *caller);
+
+/* Have a function called in each child of fork().  0, or another number. */
+int mpi_real_at_fork(void (*in_child)(void));
 
 /*
  * Learn this process's place in MPI_COMM_WORLD.  Returns 1; 0 if MPI is not

@@ -10,9 +10,9 @@
  */
 #include "launcher/libevenstep/omp_tool.h"
 #include "launcher/libevenstep/lend.h"
+#include "launcher/libevenstep/mpi_real.h"
 #include "launcher/libevenstep/thread_time.h"
 
-#include <dlfcn.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -127,7 +127,7 @@ EXPORT struct tool *ompt_start_tool(unsigned version, const char *runtime);
 EXPORT struct tool *ompt_start_tool(unsigned version, const char *runtime)
 {
     static struct tool tool = {initialize, finalize, 0};
-    start_tool_fn *next = (start_tool_fn *)dlsym(RTLD_NEXT, "ompt_start_tool");
+    start_tool_fn *next = (start_tool_fn *)mpi_real_next("ompt_start_tool");
     struct tool *other = next ? next(version, runtime) : NULL;
     const char *libraries = getenv("OMP_TOOL_LIBRARIES");
 

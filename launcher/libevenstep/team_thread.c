@@ -6,6 +6,7 @@
  */
 #include "launcher/libevenstep/team_thread.h"
 #include "launcher/libevenstep/meter_writer.h"
+#include "launcher/libevenstep/mpi_real.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -187,7 +188,8 @@ void team_thread_call(void)
 
 void team_thread_start(struct meter_page *p, uint32_t slot)
 {
-    (void)pthread_once(&once, make_key);
+    if (pthread_once)
+        (void)pthread_once(&once, make_key);
     page = p;
     atomic_store(&leader, (uint64_t)++starts << 32 | (slot + 1));
 }
