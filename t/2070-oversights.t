@@ -42,6 +42,11 @@ test_expect_success 'not for one that reads EVENSTEP_BEGIN, is given lines, or h
 
 # --- all of a piece ----------------------------------------------------------------
 all_of='evenstep: [^:]+: the command uses {begin} .EVENSTEP_BEGIN. and neither {end} nor {count}: it would do one unit of each piece, and leave the others undone: give it {end} or {count}, too; or --policy manual:size=1, one process a unit; or --reads-env, .*'
+test_expect_success 'as many pieces as units: the begin is enough, as each is of one unit, and that is said' '
+	run --range 0:6 --pieces 6 -- echo {begin} >got && seq 0 5 | test_cmp - got &&
+	said "evenstep: echo: the command uses one end of a piece only, and there are as many pieces as units: each is of one \(--policy manual:size=1\)" &&
+	test_expect_code 2 run --range 0:6 --pieces 5 -- echo {begin} && test_expect_code 2 run --range 0:6 --pieces 6 --policy even -- echo {begin}
+'
 test_expect_success 'a command that gets the begin of its pieces, and not their end: refused, nothing has begun, and the ways out' '
 	for command in "touch ran {begin}" "sh -c \"touch ran; echo {begin}\"" "sh -c \"touch ran; echo \\\$EVENSTEP_BEGIN\"" "./asks {begin}" "./asks" "sh asks"; do
 		eval "test_expect_code 2 run --range 0:20 -- $command" >got && said "$all_of" && test ! -s got && test ! -e ran || return 1

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/run/command_fields.h"
 #include "launcher/base/notice.h"
+#include "launcher/config/policy_option.h"
 #include "launcher/exec/template.h"
 #include "launcher/run/oversight.h"
+#include "policy/dispatch.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -264,8 +266,34 @@ static int are_single(const struct run_options *o, const struct work_type *t)
                && t->policy.value[0] <= 1);
 }
 
-static int check_whole(const struct run_options *o,
-                       const struct work_type *t,
+/* Who asks for as many pieces as there are units, and gives no policy, means one
+ * unit a piece, where --pieces alone is only the most that there may be. */
+static int make_single(struct run_options *o,
+                       struct work_type *t,
+                       const char *where)
+{
+    struct policy_option single;
+    struct es_error unused = {0};
+    uint64_t units = o->work.end - o->work.begin;
+
+    if (o->policy_text || o->works || o->n_queues > 0
+        || o->pieces == DISPATCH_BY_COST || o->pieces < units / o->grain
+        || policy_option_parse(&single, NULL, "manual:size=1", POLICY_STRICT,
+                               &unused)
+               < 0)
+        return 0;
+    t->policy = single;
+    o->policy = single.kind;
+    memcpy(o->policy_name, single.name, sizeof o->policy_name);
+    memcpy(o->policy_value, single.value, sizeof o->policy_value);
+    notice("%.200s: the command uses one end of a piece only, and there are as "
+           "many pieces as units: each is of one (--policy manual:size=1)",
+           where);
+    return 1;
+}
+
+static int check_whole(struct run_options *o,
+                       struct work_type *t,
                        const char *where,
                        struct es_error *err)
 {
@@ -284,6 +312,8 @@ static int check_whole(const struct run_options *o,
     reads |= files;
     if ((reads & both) == 0 || (reads & both) == both
         || (reads & (READS_COUNT | READS_ANY)))
+        return 0;
+    if (make_single(o, t, where))
         return 0;
     is_begin = (reads & READS_BEGIN) != 0;
     snprintf(mend, sizeof mend,
