@@ -180,6 +180,13 @@ test_expect_success '--gather of a file that another run gathers into: refused b
 	done && note_all && kill -KILL $run && test_expect_code 137 wait $run && rm -rf "$TMPDIR"/evenstep-pmix.* && nothing_left &&
 	evenstep run --local 1 --range 0:1 --gather file -- echo x && echo x | test_cmp - file && test "$(ls -A | grep evenstep-lock)" = ""
 '
+for option in joblog report; do
+	test_expect_success "--$option of a file that another run writes: refused, and that goes on" '
+		rm -f file started go && foreground evenstep run --local 2 --range 0:30 --$option file -- "$gated" {begin} {end} && wait_for 60 lines started 2 &&
+		test_expect_code 2 evenstep run --local 1 --range 0:1 --$option file -- touch ran 2>err.second && test ! -e ran && mv err err.first && mv err.second err &&
+		said "evenstep: --$option: file: another run is writing it: .*" && : >go && wait $run && test -s file
+	'
+done
 # The fields of design, section 7, and what must add up.
 cat >report.jq <<'END'
 def frame_ok: .type == "frame" and (.frame | type) == "number" and (.adjusted | type) == "boolean"

@@ -5,8 +5,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #define LOCK_END ".evenstep-lock"
@@ -109,6 +111,50 @@ static int lock_out(struct out_file *f,
     return 0;
 }
 
+/* --- job arrays ----------------------------------------------------------- */
+
+#define ARRAY_ATTRIBUTE "user.evenstep.array"
+
+/* "JOB_TASK", or nothing. */
+static void array_task(char task[64])
+{
+    const char *job = getenv("SLURM_ARRAY_JOB_ID");
+    const char *id = getenv("SLURM_ARRAY_TASK_ID");
+
+    task[0] = '\0';
+    if (job && id)
+        snprintf(task, 64, "%.30s_%.30s", job, id);
+}
+
+/* Another task of our array has written the file, and would lose it.  Where there
+ * are no attributes nobody knows. */
+static int is_of_array(const struct out_file *f, struct es_error *err)
+{
+    char ours[64], its[64] = "", what[80];
+    size_t job;
+
+    array_task(ours);
+    if (!ours[0]
+        || getxattr(f->path, ARRAY_ATTRIBUTE, its, sizeof its - 1) <= 0)
+        return 0;
+    job = strcspn(ours, "_") + 1;
+    if (strncmp(ours, its, job) != 0 || strcmp(ours, its) == 0)
+        return 0;
+    snprintf(what, sizeof what, "task %s of this job array has written it",
+             its + job);
+    fail_out(f, ES_USAGE, "put $SLURM_ARRAY_TASK_ID into the name", what, err);
+    return 1;
+}
+
+static void tell_array(const struct out_file *f)
+{
+    char ours[64];
+
+    array_task(ours);
+    if (ours[0] && f->lock > 0)
+        (void)fsetxattr(f->fd, ARRAY_ATTRIBUTE, ours, strlen(ours), 0);
+}
+
 /* --- the file ------------------------------------------------------------- */
 
 static const char mend_path[] = "name a file that you may write";
@@ -133,7 +179,8 @@ static int open_beside(struct out_file *f,
     if (p->is_there && file_place_is_of_another(&p->st, &p->folder))
         return fail_out(f, ES_USAGE, "name a file of your own",
                         file_place_of_another, err);
-    if (lock == OUT_LOCKED && lock_out(f, p, err) < 0)
+    if (lock == OUT_LOCKED
+        && ((p->is_there && is_of_array(f, err)) || lock_out(f, p, err) < 0))
         return -1;
     if (hidden_file_open_at(&f->file, p, 0666) < 0) {
         fail_out(f, ES_USAGE, mend_path, strerror(errno), err);
@@ -177,6 +224,7 @@ int out_file_commit(struct out_file *f, int sync, struct es_error *err)
 
     if (f->file.fd > 0) {
         hidden_file_like_old(&f->file);
+        tell_array(f);
         rc = hidden_file_show(&f->file, sync);
     } else {
         rc = f->fd > 0 ? close(f->fd) : 0;

@@ -24,7 +24,7 @@ struct out_file {
     char lock_name[PLACE_NAME_MAX];
 };
 
-/* Where others would take its place by turns. */
+/* Where others would take its place by turns: also tasks of one job array. */
 enum out_lock { OUT_UNLOCKED, OUT_LOCKED };
 
 /* Messages begin with the option, "--gather", or with the path if it is NULL; both

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -39,6 +40,14 @@ static int open_place(const struct file_place *p, int flags)
                   0666);
 }
 
+/* Whoever empties it has it alone, where there are locks, until he closes it. */
+static const char *empty_file(int fd)
+{
+    if (flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+        return "another run is writing it";
+    return ftruncate(fd, 0) < 0 ? strerror(errno) : NULL;
+}
+
 /* May it be written to, and is it emptied then? */
 static const char *take(int fd, const struct file_place *p, int empty)
 {
@@ -50,9 +59,7 @@ static const char *take(int fd, const struct file_place *p, int empty)
         return NULL;
     if (file_place_is_of_another(&st, &p->folder))
         return file_place_of_another;
-    return empty && S_ISREG(st.st_mode) && ftruncate(fd, 0) < 0
-               ? strerror(errno)
-               : NULL;
+    return empty && S_ISREG(st.st_mode) ? empty_file(fd) : NULL;
 }
 
 static int open_file(const char *path, int flags, int empty, const char **why)

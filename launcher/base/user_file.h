@@ -11,7 +11,7 @@
  * says.  /dev/stdout and "-" are what stdout is.  Returns a descriptor, or -1 and *why in
  * words. */
 int user_file_open(const char *path, int flags, const char **why);
-/* Likewise, and empty it, if it is a regular one. */
+/* Likewise, and empty it, if it is a regular one: nobody else has it open so. */
 int user_file_create(const char *path, int flags, const char **why);
 /* The path by which a file that is read can be opened, more than once: its own, or
  * of "-" that of a copy of all of stdin.  NULL with errno. */

@@ -6,8 +6,10 @@
 
 #include <dirent.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 static struct es_error err;
@@ -247,6 +249,33 @@ static int draw_nothing(FILE *out, const void *arg)
     return -1;
 }
 
+static void test_array(void)
+{
+    struct out_file f;
+
+    setenv("SLURM_ARRAY_JOB_ID", "12", 1);
+    setenv("SLURM_ARRAY_TASK_ID", "3", 1);
+    ok(opens(&f, "of-array", OUT_LOCKED) == 0
+           && out_file_commit(&f, 0, &err) == 0,
+       "a task of an array writes a file");
+    if (getxattr(tree_path("of-array"), "user.evenstep.array", NULL, 0) <= 0)
+        return; /* this file system has no attributes */
+    is_int(opens(&f, "of-array", OUT_LOCKED), 0, "and may again");
+    out_file_abandon(&f);
+    setenv("SLURM_ARRAY_TASK_ID", "33", 1);
+    ok(opens(&f, "of-array", OUT_LOCKED) == -1 && err.kind == ES_USAGE
+           && strstr(err.what, "task 3 of this job array has written it")
+           && strstr(err.mend, "$SLURM_ARRAY_TASK_ID"),
+       "another one may not");
+    setenv("SLURM_ARRAY_JOB_ID", "1", 1);
+    is_int(opens(&f, "of-array", OUT_LOCKED), 0, "of another array it may");
+    out_file_abandon(&f);
+    unsetenv("SLURM_ARRAY_JOB_ID");
+    unsetenv("SLURM_ARRAY_TASK_ID");
+    is_int(opens(&f, "of-array", OUT_LOCKED), 0, "and one of no array");
+    out_file_abandon(&f);
+}
+
 /* Is the picture there, to its end? */
 static int is_whole(const char *name)
 {
@@ -286,6 +315,7 @@ int main(void)
     test_as_it_is();
     test_refused();
     test_lock();
+    test_array();
     test_printed();
     tree_remove();
     return done();

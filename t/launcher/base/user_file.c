@@ -31,6 +31,11 @@ static void test_create(void)
     fd = user_file_create(path, 0, &why);
     ok(fd >= 0 && !why && size_of(path) == 0, "one that is there is emptied");
     close(fd);
+    fd = user_file_create(path, 0, &why);
+    ok(fd >= 0 && user_file_create(path, 0, &why) == -1
+           && strcmp(why, "another run is writing it") == 0,
+       "two do not write it at once");
+    close(fd);
     fd = user_file_create("/dev/null", 0, &why);
     ok(fd >= 0 && !why, "a device is written to as it is");
     close(fd);
