@@ -2,6 +2,8 @@
 #include "pmix_bcast/file_io.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -41,6 +43,44 @@ int file_read_at(int fd, void *bytes, size_t len, uint64_t at)
         len -= (size_t)n;
     }
     return 0;
+}
+
+/* Of a regular file: 0, or an errno value: ENODATA if it has fewer bytes, EFBIG if
+ * it has more. */
+static int compare_size(int fd, uint64_t size)
+{
+    uint8_t byte;
+    int why = size > 0 ? file_read_at(fd, &byte, 1, size - 1) : 0;
+
+    if (why)
+        return why;
+    why = file_read_at(fd, &byte, 1, size);
+    return why == ENODATA ? 0 : why == 0 ? EFBIG : why;
+}
+
+int file_check_size(const char *path, struct es_error *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    struct stat st;
+    int why;
+
+    if (fd < 0)
+        return es_fail(err, ES_WORK, "give files that can be read", "%s: %s",
+                       path, strerror(errno));
+    why = fstat(fd, &st) < 0     ? errno
+          : !S_ISREG(st.st_mode) ? 0
+                                 : compare_size(fd, (uint64_t)st.st_size);
+    close(fd);
+    if (why == 0)
+        return 0;
+    if (why != ENODATA && why != EFBIG)
+        return es_fail(err, ES_WORK, "give files that can be read", "%s: %s",
+                       path, strerror(why));
+    return es_fail(
+        err, ES_WORK, "write what it has to a file first, or leave it out",
+        "%s: it has %s bytes than its size of %lld, as files of "
+        "/proc and /sys may",
+        path, why == EFBIG ? "more" : "fewer", (long long)st.st_size);
 }
 
 void file_times(struct timespec times[2], int64_t mtime_ns)

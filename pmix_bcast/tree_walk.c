@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pmix_bcast/tree_walk.h"
 #include "pmix_bcast/file_extents.h"
+#include "pmix_bcast/file_io.h"
 #include "pmix_bcast/tree_xattrs.h"
 
 #include <errno.h>
@@ -12,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #define MODE 01777 /* a copy is not setuid, as its owner may be another */
@@ -31,6 +33,8 @@ struct walk {
     char **path; /* of the sources, without slashes at the end */
     uint32_t n;  /* entries */
     uint64_t bytes;
+    dev_t device;                /* of the last file ... */
+    int is_made_up;              /* ... and is it one of the kernel's own? */
     void *names;                 /* of files with several, tsearch(3) */
     struct file_extents extents; /* workspace */
     struct writer xattrs;        /* likewise */
@@ -96,6 +100,19 @@ static int find_extents(struct walk *k, const FTSENT *f)
     return why ? es_no_memory(k->err) : 0;
 }
 
+/* Files that are made when they are read, as in /proc, are in file systems that have
+ * no blocks: only their sizes are worth a look at each. */
+static int check_size(struct walk *k, const FTSENT *f)
+{
+    struct statvfs fs;
+
+    if (k->device != f->fts_statp->st_dev) {
+        k->device = f->fts_statp->st_dev;
+        k->is_made_up = statvfs(f->fts_accpath, &fs) == 0 && fs.f_blocks == 0;
+    }
+    return k->is_made_up ? file_check_size(f->fts_accpath, k->err) : 0;
+}
+
 /* --- entries -------------------------------------------------------------- */
 
 static int add_file(struct walk *k, const FTSENT *f, struct tree_entry *e)
@@ -113,7 +130,7 @@ static int add_file(struct walk *k, const FTSENT *f, struct tree_entry *e)
     }
     if (access(f->fts_accpath, R_OK) < 0)
         return fail_on(k, f->fts_path, "give files that can be read");
-    if (find_extents(k, f) < 0)
+    if (check_size(k, f) < 0 || find_extents(k, f) < 0)
         return -1;
     data.n = k->extents.n;
     data.extent = k->extents.extent;

@@ -2,6 +2,7 @@
 #include "launcher/session/broadcast.h"
 #include "launcher/base/notice.h"
 #include "launcher/base/signals.h"
+#include "pmix_bcast/file_io.h"
 
 #include <errno.h>
 #include <event2/event.h>
@@ -32,10 +33,17 @@ struct bcast_wish broadcast_wish(const struct config_bcast *config,
                                .transport = config->transport};
 }
 
+int broadcast_is_folder(const char *source)
+{
+    struct stat st;
+
+    return stat(source, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
 int broadcast_source(const char *source, struct es_error *err)
 {
     if (access(source, R_OK) == 0)
-        return 0;
+        return broadcast_is_folder(source) ? 0 : file_check_size(source, err);
     return es_fail(err, ES_WORK, "give a file that can be read", "%s: %s",
                    source, strerror(errno));
 }
@@ -45,13 +53,6 @@ static int is_in_tmpdir(const char *text)
 {
     return strncmp(text, "$TMPDIR/", 8) == 0
            || strncmp(text, "${TMPDIR}/", 10) == 0;
-}
-
-int broadcast_is_folder(const char *source)
-{
-    struct stat st;
-
-    return stat(source, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
 int broadcast_destination(char out[DESTINATION_MAX],
