@@ -61,7 +61,7 @@ foreground() {
 	behind setsid env --default-signal=INT,TERM,HUP "$@"
 }
 run='' agents='' commands=''
-trap 'code=$?; test -z "$run" || kill -KILL $run $agents $commands 2>&-; (exit $code); die' EXIT
+trap 'code=$?; end_ours $run $agents $commands; (exit $code); die' EXIT
 trap 'exit 143' TERM
 # The numbers of the commands that have said so, of the agents, and their cgroups.
 note_all() {

@@ -32,7 +32,7 @@ bring() { rm -f dst/*/x && exec env --default-signal=INT evenstep bcast --local 
 # shellcheck disable=SC2086 # lists of numbers
 # held OPTIONS: a broadcast of "large" to all nodes that is stopped in its middle.
 held() {
-	test -z "$run" || kill -KILL $run $agents 2>&- # of a test that failed
+	end_ours $run $agents # of a test that failed
 	held_while begun "$n" bring "$@"
 }
 # shellcheck disable=SC2086
@@ -42,7 +42,7 @@ nothing_left() {
 	wait_for 60 dead $run $agents && ls -A "$TMPDIR" >left && test_cmp /dev/null left && run='' agents=''
 }
 run='' agents=''
-trap 'code=$?; test -z "$run" || kill -KILL $run $agents 2>&-; (exit $code); die' EXIT
+trap 'code=$?; end_ours $run $agents; (exit $code); die' EXIT
 trap 'exit 143' TERM
 
 head -c 3000000 /dev/urandom >file

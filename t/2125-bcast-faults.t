@@ -8,7 +8,7 @@ without_slurm
 ends_with_test
 here=$PWD run=''
 dst="$here/dst/{node}/x"
-trap 'code=$?; test -z "$run" || kill -KILL $run $agents 2>&-; umount cache/local0 dst/local1 2>&-; (exit $code); die' EXIT
+trap 'code=$?; end_ours $run $agents; umount cache/local0 dst/local1 2>&-; (exit $code); die' EXIT
 
 # --- helpers -------------------------------------------------------------------
 nodes() { # N: a folder for each: dst/local0, ..., and no caches

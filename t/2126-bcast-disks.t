@@ -8,7 +8,7 @@ without_slurm
 ends_with_test
 here=$(pwd -P) group=''
 dst="$here/dst/{node}"
-trap 'code=$?; test -z "$run" || kill -KILL $run 2>&-; clean_up; (exit $code); die' EXIT
+trap 'code=$?; end_ours $run; clean_up; (exit $code); die' EXIT
 
 # --- helpers -------------------------------------------------------------------
 # local1's folder is on a file system of its own.

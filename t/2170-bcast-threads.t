@@ -20,7 +20,7 @@ with() { # THREADS [MORE]: in the configuration
 mem=$(mktemp -d /dev/shm/evenstep-threads.XXXXXX) || exit
 cleanup() { rm -rf "$mem"; }
 run='' agents=''
-trap 'code=$?; test -z "$run" || kill -KILL $run $agents 2>&-; cleanup; (exit $code); die' EXIT
+trap 'code=$?; end_ours $run $agents; cleanup; (exit $code); die' EXIT
 trap 'exit 143' TERM
 nodes() { # N: a folder for each
 	n=$1

@@ -15,7 +15,7 @@ END
 chmod +x gated
 run='' agents=''
 # shellcheck disable=SC2086 # numbers of processes
-trap 'code=$?; test -z "$run" || kill -KILL $run $agents 2>&-; (exit $code); die' EXIT
+trap 'code=$?; end_ours $run $agents; (exit $code); die' EXIT
 # begin OPTIONS...: a run on two nodes, whose commands wait.
 begin() {
 	rm -f started go

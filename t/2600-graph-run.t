@@ -13,7 +13,7 @@ unset EVENSTEP_CONF SLURM_JOB_ID
 
 run='' agents=''
 # shellcheck disable=SC2086 # numbers of processes
-trap 'code=$?; test -z "$run" || kill -KILL $run $agents 2>&-; (exit $code); die' EXIT
+trap 'code=$?; end_ours $run $agents; (exit $code); die' EXIT
 
 no_folder() { find "$TMPDIR" -mindepth 1 -name "evenstep-graph*" >left && cat left && test ! -s left; }
 nothing_left() { wait_for 60 no_folder; }

@@ -24,7 +24,7 @@ HERE=$PWD
 export HERE
 run='' graph='' export=''
 # shellcheck disable=SC2086 # numbers of processes
-trap 'code=$?; test -z "$run$graph$export" || kill -KILL $run $graph $export 2>&-; (exit $code); die' EXIT
+trap 'code=$?; end_ours $run $graph $export; (exit $code); die' EXIT
 trap 'exit 143' TERM
 
 begin() { # a run and a graph that wait for the file go

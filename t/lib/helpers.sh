@@ -17,11 +17,19 @@ without_slurm() {
 # compile WORD...: with the compiler of this build, which may be more words than one
 # (ccache cc).
 compile() { ${CC:-cc} "$@"; }
+# end_ours PID...: those of them that this test has started, by the HOME that
+# sharness has given it alone.  A number that was noted may be another's by now:
+# where many tests run they come round within minutes.
+end_ours() {
+	for helpers_each; do
+		! grep -zqxF -e "HOME=$HOME" "/proc/$helpers_each/environ" 2>&- || kill -KILL "$helpers_each" 2>&-
+	done
+}
 # ends_with_test: $run, if there is one, is killed when the test is over.
 # So are its $agents, which may have been stopped.
 ends_with_test() {
 	run='' agents=''
-	trap 'code=$?; test -z "$run" || kill -KILL $run $agents 2>&-; (exit $code); die' EXIT
+	trap 'code=$?; end_ours $run $agents; (exit $code); die' EXIT
 	trap 'exit 143' TERM
 }
 
