@@ -51,6 +51,9 @@ int main(int argc, char **argv)
     keep_standard_files();
     (void)signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error code */
     (void)signal(SIGXFSZ, SIG_IGN); /* so is the limit of a file (ulimit -f) */
+    /* Where it is ignored nobody hears how a child ended, and its number may be
+     * another's when we kill it. */
+    (void)signal(SIGCHLD, SIG_DFL);
     if (run(argc, argv, &err) >= 0)
         return 0;
     notice_error("evenstep", &err);

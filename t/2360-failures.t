@@ -238,13 +238,16 @@ fi
 exec seq "$1" $(($2 - 1))
 END
 chmod +x parent
-test_expect_success 'an agent is killed: what its command has started goes with it, but no daemon' '
-	seq 0 19 >want.parent && behind evenstep run --local 2 --metrics equal --policy static --range 0:20 -- ./parent {begin} {end} && wait_for 60 test -s child && wait_for 60 test -s daemon &&
+# Whoever starts us may ignore the ends of his children; we do not.
+for as in "" "env --ignore-signal=CHLD"; do
+test_expect_success "an agent is killed: what its command has started goes with it, but no daemon${as:+ ($as)}" '
+	rm -f child daemon && seq 0 19 >want.parent && behind $as evenstep run --local 2 --metrics equal --policy static --range 0:20 -- ./parent {begin} {end} && wait_for 60 test -s child && wait_for 60 test -s daemon &&
 	for agent in $(pgrep -P "$run" -x evenstep-agent); do
 		! tr "\0" "\n" <"/proc/$agent/environ" | grep -qx EVENSTEP_AGENT=local0 || kill -KILL "$agent" || return 1
 	done && wait_for 60 dead "$(cat child)"; code=$?; dead "$(cat daemon)"; lives=$?; kill "$(cat daemon)" "$(cat child)" 2>&-
 	wait $run && run= && test $code = 0 && test $lives = 1 && test_cmp want.parent out
 '
+done
 test_expect_success 'the front end is killed while commands fail: --resume-failed brings all' '
 	behind evenstep run --local 2 --metrics equal --policy static --range 0:80 --grain 5 --pieces 8 --keep-going --journal cut -- ./flaky {begin} {end} &&
 	{ wait_for 60 left_out cut || { cat err; false; }; } && kill -KILL $run && test_expect_code 137 wait $run && run= &&

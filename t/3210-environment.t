@@ -82,6 +82,10 @@ test_expect_success 'a step with --evenstep whose own host file names n0 twice: 
 	echo n1 >>hosts && in_job env SLURM_HOSTFILE="$PWD/hosts" srun --evenstep=required -n3 -c1 evenstep conntable dump >table; cat table &&
 	test "$(grep -c " 10.11.1.1 *$" table) $(grep -c " 10.11.1.2 *$" table)" = "6 3"
 '
+test_expect_success 'settings of squeue, and ends of children that are ignored: the end of the job is known' '
+	in_job env --ignore-signal=CHLD SQUEUE_STATES=PD SQUEUE_FORMAT=%i evenstep run --metrics equal --until-end 30 --range 0:2 -- true 2>err &&
+	cat err && ! grep "knows no end" err
+'
 test_expect_success 'the commands still know which job it is' '
 	in_job env SLURM_ARRAY_TASK_ID=17 evenstep run --metrics equal --range 0:2 -- sh -c "echo \$SLURM_JOB_ID \$SLURM_JOB_NODELIST \$SLURM_ARRAY_TASK_ID \$SLURM_SUBMIT_DIR" >out &&
 	cat out && test "$(grep -cx "[1-9][0-9]* n\[0-1\] 17 $PWD" out)" = 2
