@@ -31,6 +31,10 @@ test_expect_success '--json: the same in one object' '
 		(.frames | map([.frame, .units, .failed, .adjusted, .ideal, .efficiency]) == [[0, 100, 0, true, 3, 0.75], [1, 100, 1, false, 3, 0.6]]) and
 		(.frames | all(.equal_parts == 6 and .rest == {restarts: 0.5, waiting: 0.25, twice: 0, wire: 0.25, slower: 0}))" got
 '
+test_expect_success '--json of several files: one list, in their order' '
+	sed "s/even\"/tree\"/" two >other && evenstep report --json two other >got && cat got &&
+	jq -se "length == 1 and (.[0] | map(.policy) == [\"even\", \"tree\"])" got && evenstep report --json two | jq -e "type == \"object\""
+'
 test_expect_success 'what evenstep run writes it reads' '
 	evenstep run --local 2 --metrics equal --range 0:10 --repeat 3 --report mine -- true && evenstep report --json mine >got &&
 	jq -e "(.frames | length) == 3 and (.nodes | map(.units) | add) == 30 and .ended and .policy == \"even\"" got

@@ -42,7 +42,8 @@ static const struct option options[] = {
     {OPTION_TEXT, "html", "PAGE", AT(html), .file = OPTION_WRITES, .help =
      "write a page for a browser instead, of all FILEs side by side"},
     {OPTION_FLAG, "json", NULL, AT(json), .excludes = "table", .help =
-     "print one JSON object of each FILE instead of the tables"},
+     "print JSON instead of the tables: one object, or a list of them where there "
+     "are several FILEs"},
     {OPTION_FLAG, "table", NULL, AT(table), .help =
      "print one table with a head and tabs between, for R or pandas: a row for "
      "each node of each frame; all FILEs are of one kind"},
@@ -156,14 +157,19 @@ static int print_all(const struct options *o,
                      size_t n,
                      struct es_error *err)
 {
+    int is_list = o->json && n > 1;
     int rc = o->table ? report_table_head(stdout, r[0].kind) : 0;
 
     for (size_t i = 0; rc == 0 && i < n; i++) {
+        if (is_list)
+            rc = putchar(i ? ',' : '[') == EOF ? -1 : 0;
         if (n > 1 && !o->json && !o->table)
             rc = printf("%s%s:\n", i ? "\n" : "", r[i].path) < 0 ? -1 : 0;
         if (rc == 0)
             rc = print_any(o, &r[i]);
     }
+    if (rc == 0 && is_list)
+        rc = puts("]") == EOF ? -1 : 0;
     return rc < 0 || fflush(stdout) != 0 ? es_no_space(err) : 0;
 }
 
