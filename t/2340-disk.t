@@ -72,7 +72,7 @@ test_expect_success '--queue --follow: lines may come at the end; a file in whos
 '
 test_expect_success '--resume --stdout: a file of the same size and other content is written again' '
 	seq 20 >lines && again() { evenstep run --local 2 --metrics equal --policy manual:size=10 --lines lines --journal again --stdout part-{begin} "$@" -- cat; } &&
-	again && cp part-0 want.part && tr 1 2 <want.part >part-0 && ! cmp -s want.part part-0 && again --resume && cmp want.part part-0 && rm part-0 && ln -s want.part part-0 && again --resume && test ! -L part-0 && cmp want.part part-0
+	again && cp part-0 want.part && tr 1 2 <want.part >part-0 && ! cmp -s want.part part-0 && again --resume && cmp want.part part-0 && rm part-0 && ln -s want.part part-0 && again --resume && test -L part-0 && cmp want.part part-0
 '
 
 # --- locks that are not there -------------------------------------------------------------
@@ -113,7 +113,7 @@ test_expect_success ROOT 'where not everybody may make files, and with files of 
 # --- files that a command line names twice ------------------------------------------------
 mkdir named named/far && (cd named && seq 20 >tasks && cp tasks data-3 && ln tasks hard && ln -s tasks soft && ln -s ../tasks far/up && ln -s . here &&
 	echo 0:4 >queue && cp /bin/echo prog && echo "print(1)" >script.py && echo "echo x >made" >task && echo "[policy]" >conf &&
-	echo "work \"w\" { command = {\"./prog\", \"{begin}\"} }" >works &&
+	echo "work \"w\" { command = {\"./prog\", \"{begin}\", \"{end}\"} }" >works &&
 	echo "{\"tasks\":[{\"id\":1,\"time\":1,\"command\":\"cat in >out\",\"inputs\":[\"in\"],\"outputs\":[\"out\"]}],\"edges\":[]}" >graph.json && echo i >in && ln -s in in-link)
 r='evenstep run --local 2 --metrics equal'
 while IFS='|' read -r command message; do
@@ -133,8 +133,8 @@ $r --queue queue --works works --report prog|--report prog: is the program: name
 $r --range 0:4 --metrics data-3 --report data-3 -- echo|--report data-3: is the file of --metrics: name another
 $r --range 0:4 --journal new --report here/./new -- echo|--report here/./new: is the file of --journal: name another
 $r --range 0:4 --gather new --joblog new -- echo|--joblog new: is the file of --gather: name another
-$r --range 0:4 --gather prog -- ./prog {begin}|--gather prog: is the program: name another
-$r --range 0:4 --report script.py -- python3 script.py {begin}|--report script.py: is what the program reads: name another
+$r --range 0:4 --gather prog -- ./prog {begin} {end}|--gather prog: is the program: name another
+$r --range 0:4 --report script.py -- python3 script.py {begin} {end}|--report script.py: is what the program reads: name another
 $r --range 0:4 --bcast tasks:/tmp/none-{node} --report soft -- echo|--report soft: is the file of --bcast: name another
 $r --range 0:4 --stdout new-{begin} --joblog new-2 -- echo|--stdout new-\{begin\}: a piece may have the file of --joblog, new-2: name it unlike that
 $r --lines data-3 --stdout here/data-{begin} -- cat|--stdout here/data-\{begin\}: a piece may have the file of --lines, data-3: name it unlike that
@@ -167,7 +167,7 @@ test_expect_success 'devices and pipes may be named twice, and - is no file of t
 
 test_expect_success '- is stdin, of metrics and works, too, and stdout' '
 	seq 0 3 >four && echo "0:4 @w" >queue && echo "work \"w\" { command = {\"echo\", \"{begin}\"} }" | evenstep run --local 1 --pieces 1 --policy manual:size=1 --queue queue --works - >got && test_cmp four got &&
-	echo "{\"nodes\": [{\"name\": \"local0\", \"C\": 1}, {\"name\": \"local1\", \"C\": 3}]}" | evenstep run --local 2 --range 0:4 --pieces 1 --metrics - -- echo {begin} >got && printf "0\n1\n" | test_cmp - got &&
+	echo "{\"nodes\": [{\"name\": \"local0\", \"C\": 1}, {\"name\": \"local1\", \"C\": 3}]}" | evenstep run --local 2 --range 0:4 --pieces 1 --metrics - -- echo {begin} {end} >got && printf "0 1\n1 4\n" | test_cmp - got &&
 	job --gather file --report - >got 2>err && tail -n 1 got | grep "^{\"type\":\"summary\"" && job --gather file --joblog - >got 2>err && head -n 1 got | grep "^Seq" && test ! -e ./-
 '
 test_expect_success '--report, --joblog, --journal by a link: it stays, and the file is where it leads to' '
