@@ -110,10 +110,11 @@ int hidden_file_open(struct hidden_file *f, const char *path, mode_t mode)
 
 void hidden_file_like_old(struct hidden_file *f)
 {
-    struct stat st;
+    struct stat st, folder;
 
     if (fstatat(f->dir, f->name, &st, AT_SYMLINK_NOFOLLOW) < 0
-        || !S_ISREG(st.st_mode))
+        || !S_ISREG(st.st_mode) || fstat(f->dir, &folder) < 0
+        || file_place_is_of_another(&st, &folder))
         return;
     if (fchown(f->fd, st.st_uid, st.st_gid) < 0)
         (void)!fchown(f->fd, (uid_t)-1, st.st_gid);

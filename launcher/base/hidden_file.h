@@ -28,7 +28,8 @@ int hidden_file_open_at(struct hidden_file *f,
                         struct file_place *p,
                         mode_t mode);
 /* Give it the mode, and where we may the owner, of the file whose place it is to
- * take; if there is none nothing changes. */
+ * take; if there is none, or it
+ * is of another user as file_place.h has it, nothing changes. */
 void hidden_file_like_old(struct hidden_file *f);
 /* Put it on the disk under the name .NAME.evenstep-part, so that it outlives us: for
  * hidden_file_recover().  0, or -1 with errno. */

@@ -173,6 +173,28 @@ static void test_linked(void)
     is_str(content(tree_path("far/file")), "", "behind it");
 }
 
+/* Who was there first in /tmp does not get what root writes. */
+static void test_of_others(void)
+{
+    char path[700];
+    struct hidden_file f;
+    struct stat st;
+
+    if (geteuid() != 0)
+        return;
+    tree_put("sticky/file", "his");
+    snprintf(path, sizeof path, "%s", tree_path("sticky/file"));
+    if (chown(path, 12345, 12345) < 0 || chmod(path, 0666) < 0
+        || chmod(tree_path("sticky"), 01777) < 0)
+        bail("%s", path);
+    ok(hidden_file_open(&f, path, 0600) == 0,
+       "in place of another user's file");
+    hidden_file_like_old(&f);
+    ok(hidden_file_show(&f, 0) == 0 && stat(path, &st) == 0 && st.st_uid == 0
+           && st.st_gid == 0 && (st.st_mode & 07777) == 0600,
+       "where all may write comes one of our own");
+}
+
 int main(void)
 {
     tree_make();
@@ -182,6 +204,7 @@ int main(void)
     test_taken();
     test_kept();
     test_linked();
+    test_of_others();
     tree_remove();
     return done();
 }
