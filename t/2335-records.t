@@ -91,6 +91,10 @@ quoted|--lines: quoted: a field in quotes begins in line 2 and ends in another, 
 quoted --header 1|--lines: quoted: a field in quotes begins in line 2 and ends in another, .*
 excel|--lines: excel: a field in quotes begins in line 2 and ends in another, .*
 END
+test_expect_success 'records of other formats that do not begin as the first does: a warning' '
+	printf "[a]\nx=1\n[b]\nx=2\ny=3\n[c]\nx=1\n" >ini && sed -i "\$ a z=1" ini && lines ini --record 2 -- cat >got 2>err && cmp ini got &&
+	said "evenstep: warning: --record 2: record 3 of ini does not begin with .*, as the first does" && head -n 4 ini >even && lines even --record 2 -- cat >got 2>err && ! grep warning err
+'
 test_expect_success 'what is whole by the options is not doubted' '
 	for options in "fastq --record 8" "trailing --record 4" "fastq --recstart @r" "fasta --recstart >" "quoted --record 1" "sound --header 1" "folded --recstart @r" prose2 json; do
 		lines $options -- cat >got 2>err && ! grep -e "--record 1" err || return 1

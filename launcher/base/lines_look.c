@@ -483,6 +483,40 @@ static int check_units(const struct lines *l,
     return rc;
 }
 
+/* 0, or -1: it cannot be read. */
+static int first_byte(const struct lines *l, uint64_t unit, char *c)
+{
+    uint64_t from, to;
+
+    return lines_find(l, unit, unit + 1, &from, &to, NULL) < 0
+                   || lines_read(l, from, c, 1, NULL) < 0
+               ? -1
+               : 0;
+}
+
+/* Records that begin with a mark of some format begin with it all. */
+static void tell_beginnings(const struct lines *l)
+{
+    static const char marks[] = "[{<#*=%!|";
+    uint64_t step = l->n / SAMPLE_UNITS + 1;
+    char first, c;
+
+    if (first_byte(l, 0, &first) < 0 || !first || !strchr(marks, first))
+        return;
+    for (uint64_t unit = 1; unit < l->n;
+         unit += unit < SAMPLE_UNITS ? 1 : step) {
+        if (first_byte(l, unit, &c) < 0)
+            return;
+        if (c == first)
+            continue;
+        notice(
+            "warning: --record %ju: record %ju of %s does not begin with %c, as "
+            "the first does",
+            (uintmax_t)l->rule->lines, (uintmax_t)unit + 1, l->path, first);
+        return;
+    }
+}
+
 /* A mark that a line of qualities may begin with, too. */
 static int is_ambiguous(const struct record_rule *r)
 {
@@ -499,6 +533,8 @@ static int check_kind(const struct lines *l,
 
     if (kind == LINES_HEADER && is_plain && (r->header == 0 || header > 1))
         tell_header(l->path, r->header + header);
+    if (kind == LINES_PLAIN && r->lines > 1)
+        tell_beginnings(l);
     if (kind == LINES_HEADER || kind == LINES_PLAIN)
         return 0;
     if (is_plain)
@@ -527,7 +563,17 @@ static enum lines_kind kind_meant(const char *text,
                                                              : kind;
 }
 
-/* Are there lines, as other programs end them? */
+static size_t count_bytes(const char *text, size_t len, char c)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < len; i++)
+        n += text[i] == c;
+    return n;
+}
+
+/* Are there lines, as other programs end them?  More bytes 0 than these are of
+ * UTF-16, of names with one behind each, or of what is no text. */
 static int check_ends(const struct lines *l,
                       const char *text,
                       size_t len,
@@ -536,7 +582,7 @@ static int check_ends(const struct lines *l,
     const char *cr = memchr(text, '\r', len);
     char mend[300];
 
-    if (memchr(text, '\0', len))
+    if (count_bytes(text, len, '\0') > count_bytes(text, len, '\n'))
         return es_fail(
             err, ES_USAGE,
             "give --recend '\\0' where one ends each name, or make it "
