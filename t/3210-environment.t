@@ -90,6 +90,20 @@ test_expect_success 'the commands still know which job it is' '
 	in_job env SLURM_ARRAY_TASK_ID=17 evenstep run --metrics equal --range 0:2 -- sh -c "echo \$SLURM_JOB_ID \$SLURM_JOB_NODELIST \$SLURM_ARRAY_TASK_ID \$SLURM_SUBMIT_DIR" >out &&
 	cat out && test "$(grep -cx "[1-9][0-9]* n\[0-1\] 17 $PWD" out)" = 2
 '
+cat >long <<'END'
+#!/bin/sh
+exec awk 'BEGIN { for (k = 0; k < 40000000; k++) x += k }'
+END
+chmod +x long
+# one_used COMMAND...: its commands each use one CPU, and longer than a second in all.
+one_used() { "$@" --metrics equal --policy static --range 0:2 -- ./long "{begin}" "{end}" 2>err && cat err && grep "1 frame in" err && grep "1 was used" err; }
+test_expect_success 'commands that use one CPU of several that the job has on a node: the end says so, and what to give' '
+	one_used in_job evenstep run && grep -x "evenstep: n0 has 2 CPUs of this job, 1 was used (likewise on 1 more node): --slots cores starts a command on each core" err
+'
+test_expect_success 'but not where the job has one there, or one command a node is what was asked for' '
+	! one_used in_job evenstep run --slots 1 && grep "1 frame in" err &&
+	! one_used "$testbed" exec --name "$testbed_name" -- salloc -Q -N2 -n2 -c1 "$EVENSTEP_BUILD/evenstep" run && grep "1 frame in" err
+'
 test_expect_success 'two agents on one node, by --srun: not begun, and said in one line' '
 	test_expect_code 3 in_job evenstep run --metrics equal --srun "-N1 -n2 --ntasks-per-node=2" --range 0:2 -- touch begun 2>err; cat err &&
 	test "$(grep -vcE "^evenstep: warning: " err)" = 1 && said "evenstep: two of the 2 agents are on n0: let srun start one task a node \(see --srun\)" && test ! -e begun

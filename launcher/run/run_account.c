@@ -5,6 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of commands that use one CPU: seconds of all that tell something, and their CPU
+ * time as a part of these. */
+#define LONG_S    1
+#define ONE_LEAST 0.5
+#define ONE_MOST  1.25
+
 int run_account_begin(struct run_account *a,
                       size_t n,
                       const struct cost *cost,
@@ -48,6 +54,18 @@ static void add_pieces(struct account *to,
                                             .back = began + p->back,
                                             .seconds = p->seconds,
                                             .counts = p->state == PIECE_DONE});
+    }
+}
+
+static void add_cpu(struct run_account *a, const struct dispatch *d)
+{
+    for (size_t i = 0; i < dispatch_pieces(d); i++) {
+        const struct dispatch_piece *p = dispatch_piece(d, i);
+
+        if (p->state == PIECE_DONE && p->cpu > 0) {
+            a->command_s += p->seconds;
+            a->cpu_s += p->cpu;
+        }
     }
 }
 
@@ -109,6 +127,7 @@ void run_account_frame(struct run_account *a,
     terms = cost_terms(a->cost);
     account_clear(a->frame);
     add_pieces(a->frame, d, 0);
+    add_cpu(a, d);
     a->last = account_close(a->frame, &terms, a->speed, seconds);
     if (a->whole) {
         add_pieces(a->whole, d, began);
@@ -142,6 +161,12 @@ struct account_result run_account_sum(struct run_account *a, double seconds)
         r.time = seconds;
     }
     return r;
+}
+
+int run_account_used_one_cpu(const struct run_account *a)
+{
+    return a->command_s >= LONG_S && a->cpu_s >= ONE_LEAST * a->command_s
+           && a->cpu_s <= ONE_MOST * a->command_s;
 }
 
 double run_account_start(const struct run_account *a, size_t node)

@@ -25,6 +25,7 @@ struct run_account {
     uint64_t frames;                 /* so far */
     double ended;                    /* when the last so far has */
     double open;                     /* seconds with a frame at work */
+    double command_s, cpu_s;         /* of commands whose CPU time is known */
     struct account_result last, sum; /* of the last frame, of all */
 };
 
@@ -45,6 +46,9 @@ void run_account_frame(struct run_account *a,
 /* Of the run, that took so many seconds so far; 0: as many as a frame was at work,
  * each second once. */
 struct account_result run_account_sum(struct run_account *a, double seconds);
+/* Have the commands, each for itself, used about one CPU, and long enough for that
+ * to matter? */
+int run_account_used_one_cpu(const struct run_account *a);
 /* What a command takes to start at a node, by the costs. */
 double run_account_start(const struct run_account *a, size_t node);
 

@@ -125,7 +125,8 @@ static int take_slots(void *at, const char *text, struct es_error *err)
     if (number_parse_u64(text, &n) < 0 || n == 0 || n > NODE_SLOTS_MAX)
         return es_fail(err, ES_USAGE, "give 1 to 4096, cores, sockets or gpus",
                        "--slots: \"%s\" is no number of slots", text);
-    *slots = (struct msg_slots){.kind = SLOTS_NUMBER, .n = (uint32_t)n};
+    *slots = (struct msg_slots){
+        .kind = SLOTS_NUMBER, .n = (uint32_t)n, .beside = slots->n > 0};
     return 0;
 }
 

@@ -48,7 +48,7 @@ struct run_options {
     struct ok_status ok_status;
     uint64_t keep_going;    /* failures that are left out, at most */
     int bisect;             /* what fails is cut in two, to find the fault */
-    struct msg_slots slots; /* of each node */
+    struct msg_slots slots; /* of each node; beside is 0: by default */
     int overlap;        /* the next command starts before the last has ended */
     int speculate;      /* what is late is done twice at once */
     uint64_t joinable;  /* nodes that may join it, at most */

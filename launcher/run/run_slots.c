@@ -3,6 +3,7 @@
 #include "launcher/base/notice.h"
 #include "launcher/run/run_failures.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,6 +98,64 @@ int run_slots_message(struct run *r,
 int run_slots_lost(struct run *r, size_t node)
 {
     return heard(r, node, 0);
+}
+
+/* Of the job on its i-th node, as "8(x2),4" says; 0: not known.  A site that binds
+ * nothing lets a command run on more. */
+static uint32_t cpus_of_job(size_t i)
+{
+    const char *at = getenv("SLURM_JOB_CPUS_PER_NODE");
+    char *end;
+
+    while (at && *at) {
+        unsigned long cpus = strtoul(at, &end, 10), times = 1;
+
+        if (end == at)
+            return 0;
+        if (strncmp(end, "(x", 2) == 0) {
+            times = strtoul(end + 2, &end, 10);
+            end += *end == ')';
+        }
+        if (i < times)
+            return (uint32_t)cpus;
+        i -= times;
+        at = end + (*end == ',');
+    }
+    return 0;
+}
+
+void run_slots_tell(const struct run *r)
+{
+    const char *first = NULL;
+    uint32_t cpus = 0;
+    size_t more = 0;
+    char others[48] = "";
+
+    if (!is_plain(r) || r->o->slots.beside || r->o->persistent || r->o->srun
+        || session_is_local(r->front.session)
+        || !run_account_used_one_cpu(&r->account))
+        return;
+    for (size_t i = 0; i < session_start_size(r->front.session); i++) {
+        const struct node *node = session_node(r->front.session, i);
+        uint32_t own = cpus_of_job(i);
+
+        if (own > node->cpus)
+            own = node->cpus;
+        if (own > 1 && first)
+            more++;
+        if (own > 1 && !first) {
+            first = node->name;
+            cpus = own;
+        }
+    }
+    if (!first)
+        return;
+    if (more > 0)
+        (void)snprintf(others, sizeof others, " (likewise on %zu more node%s)",
+                       more, more == 1 ? "" : "s");
+    notice("%s has %u CPUs of this job, 1 was used%s: --slots cores starts a "
+           "command on each core",
+           first, cpus, others);
 }
 
 void run_slots_clear(struct run *r)

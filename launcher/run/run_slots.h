@@ -25,6 +25,8 @@ int run_slots_lost(struct run *r, size_t node);
  * filled. */
 int run_slots_open(struct run *r);
 void run_slots_clear(struct run *r);
+/* The run is over: what of its nodes its commands cannot have used. */
+void run_slots_tell(const struct run *r);
 
 /* The adjuster begins, or takes a node in that is back, by what the nodes have
  * measured.  0, or -1 and r->err filled. */

@@ -12,6 +12,7 @@
 
 static const double load[NODES] = {1, 1}, speed[NODES] = {10, 20};
 static double value[POLICY_PARAMS];
+static double cpus; /* that commands use; 0: not known */
 static struct cost *cost;
 static struct dispatch *d;
 
@@ -66,7 +67,8 @@ static double run_frame(uint64_t units)
         for (size_t i = 1; i < n; i++)
             first = out[i].back < first->back ? &out[i] : first;
         now = first->back;
-        dispatch_answered(d, first->id, now, first->seconds, 0);
+        dispatch_answered(d, first->id, now, first->seconds,
+                          cpus * first->seconds);
         *first = out[--n];
         if (dispatch_left(d) > 0 && dispatch_feed(d, now) < 0)
             bail("no memory");
@@ -113,6 +115,30 @@ static void equal_parts(void)
             "is waiting");
     run_account_clear(&a);
     stop();
+}
+
+static void one_cpu(void)
+{
+    static const struct {
+        double cpus;
+        int is_one;
+    } table[] = {{0, 0}, {0.1, 0}, {0.9, 1}, {1.1, 1}, {2, 0}};
+
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        struct run_account a;
+
+        cpus = table[i].cpus;
+        start(1);
+        if (run_account_begin(&a, NODES, cost, 0) < 0)
+            bail("no memory");
+        ok(!run_account_used_one_cpu(&a), "no frame, and nothing was used");
+        run_account_frame(&a, d, 0, run_frame(150));
+        is_int(run_account_used_one_cpu(&a), table[i].is_one,
+               "commands that use one CPU are known");
+        run_account_clear(&a);
+        stop();
+    }
+    cpus = 0;
 }
 
 /* The same in pieces: each costs a start. */
@@ -263,6 +289,7 @@ static void no_memory(void)
 int main(void)
 {
     equal_parts();
+    one_cpu();
     repeated_starts();
     in_vain();
     ahead();
