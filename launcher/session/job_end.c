@@ -22,12 +22,12 @@ struct job_end {
     void (*on)(void *arg, int64_t end_ns);
     void *arg;
     size_t len;
-    char text[100]; /* what it has printed */
+    char text[2048]; /* what it has printed: a line each component of the job */
 };
 
 /* --- what is said --------------------------------------------------------- */
 
-int64_t job_end_parse(const char *text)
+static int64_t parse_line(const char *text)
 {
     unsigned days = 0, part[3];
     int read = 0, n;
@@ -36,7 +36,7 @@ int64_t job_end_parse(const char *text)
         return INT64_MAX;
     if (strncmp(text, "INVALID", 7) == 0)
         return 0;
-    if (strspn(text, "0123456789:-\n") != strlen(text) || *text == '-')
+    if (strspn(text, "0123456789:-") != strlen(text) || *text == '-')
         return -1; /* %u reads more than that */
     if (sscanf(text, "%8u-%n", &days, &read) < 1 || read == 0)
         days = 0;
@@ -50,6 +50,29 @@ int64_t job_end_parse(const char *text)
     return n == 3
                ? ((int64_t)days * 24 + part[0]) * 3600 + part[1] * 60 + part[2]
                : (int64_t)part[0] * 60 + part[1];
+}
+
+int64_t job_end_parse(const char *text)
+{
+    int64_t first = -1;
+    char line[32];
+
+    while (*text) {
+        size_t len = strcspn(text, "\n");
+        int64_t left;
+
+        if (len >= sizeof line)
+            return -1;
+        memcpy(line, text, len);
+        line[len] = '\0';
+        left = parse_line(line);
+        if (left < 0)
+            return -1;
+        if (first < 0 || left < first)
+            first = left;
+        text += len + (text[len] == '\n');
+    }
+    return first;
 }
 
 /* By the variable; -1 if it is not there, or is no time. */

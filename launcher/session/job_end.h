@@ -32,7 +32,8 @@ void job_end_ask(struct job_end *j);
 void job_end_stop(struct job_end *j); /* NULL is allowed */
 
 /* What `squeue -o %L` prints, in seconds: "1-02:03:04", "2:03:04", "3:04",
- * "UNLIMITED" (INT64_MAX), "INVALID" (it is over: 0); -1 if it is none of them. */
+ * "UNLIMITED" (INT64_MAX), "INVALID" (it is over: 0); -1 if it is none of them.
+ * Of lines, which components of a job have, the first that ends. */
 int64_t job_end_parse(const char *text);
 
 #endif

@@ -18,6 +18,9 @@ static const struct {
     {"10-00:00:00", 864000},
     {"UNLIMITED\n", INT64_MAX},
     {"INVALID\n", 0},
+    {"UNLIMITED\n10:00\n", 600}, /* components of one job */
+    {"59:00\n10:00\n1:00:00\n", 600},
+    {"10:00\nNOT_SET\n", -1},
     {"NOT_SET\n", -1},
     {"", -1},
     {"\n", -1},
