@@ -180,28 +180,6 @@ test_expect_success 'a command that is nowhere: exit 1, not tried twice on a nod
 	said "evenstep: local0: task \"t\" could not be started: No such file or directory: trying again" &&
 	said "evenstep: local1: task \"t\" could not be started: No such file or directory: it printed nothing on stderr" && nothing_left
 '
-test_expect_success 'env of a task, environment of Makeflow, of a category and of a rule: set' '
-	one "echo \$WORD >out1" && jq ".tasks[0].env = {WORD: \"hello there\"}" task.json >env.json && evenstep graph run --local 1 env.json && test "$(cat out1)" = "hello there" && rm out1 &&
-	jq -n "{environment: {A: \"all\", B: \"all\", C: \"all\"}, categories: {some: {environment: {B: \"some\", C: \"some\"}}},
-		rules: [{command: \"echo \$A \$B \$C >mf\", category: \"some\", environment: {C: \"rule\"}, inputs: [], outputs: [\"mf\"]}]}" >mf.json &&
-	evenstep graph run --guess 1 --local 1 mf.json && test "$(cat mf)" = "all some rule"
-'
-while IFS='|' read -r what change message; do
-	test_expect_success "graph run: $what: exit 2, and nothing has run" '
-		one "touch $PWD/has-run" && jq "$change" task.json >changed.json && rm -f has-run &&
-		test_expect_code 2 evenstep graph run --guess 1 --local 1 changed.json 2>err && said "$message" && test ! -e has-run
-	'
-done <<'END'
-a key that is misspelt|.tasks[0].comand = "x"|evenstep: changed.json: task "t": unknown key "comand": did you mean "command": write it so
-a key that there is not|.tasks[0].colour = "x"|evenstep: changed.json: task "t": unknown key "colour": take it out, or mend it
-a key beside the tasks|.edge = []|evenstep: changed.json: unknown key "edge": did you mean "edges": write it so
-a folder to run in|.tasks[0].cwd = "/tmp"|evenstep: changed.json: task "t": cwd is not supported: begin the command with cd: "cd DIRECTORY && ..."
-a time limit|.tasks[0].timeout = 5|evenstep: changed.json: task "t": timeout is not supported: begin the command with timeout\(1\): "timeout 60 ..."
-its own retries|.tasks[0].retries = 5|evenstep: changed.json: task "t": retries is not supported: give graph run --retries N, for all tasks
-an environment of no text|.tasks[0].env = {A: 1}|evenstep: changed.json: task "t": env: A: give names with texts
-a file that Makeflow renames|{rules: [{command: "cat in >out", inputs: [{dag_name: "in.1", task_name: "in"}], outputs: ["out"]}]}|evenstep: changed.json: task "out": inputs: in.1: files are not renamed: take its dag_name in the command, or begin that with mv or cp
-a key of a rule that is misspelt|{rules: [{comand: "x", command: "true", inputs: [], outputs: ["o"]}]}|evenstep: changed.json: task "o": unknown key "comand": did you mean "command": write it so
-END
 test_expect_success 'a task that is killed: says the signal' '
 	one "kill -SEGV \$\$" && test_expect_code 1 evenstep graph run --local 1 --retries 0 task.json 2>err &&
 	said "evenstep: local0: task \"t\" was killed by signal 11 \(Segmentation fault\): it printed nothing on stderr"
@@ -209,8 +187,8 @@ test_expect_success 'a task that is killed: says the signal' '
 test_expect_success 'an output that is promised and not made, or no file: exit 1, names it' '
 	one "echo x >other" && test_expect_code 1 evenstep graph run --local 1 --retries 0 task.json 2>err &&
 	said "evenstep: local0: task \"t\" has not made its output out1: it printed nothing on stderr" &&
-	one "echo ran >>$PWD/ran; mkdir out1" && test_expect_code 1 evenstep graph run --local 1 task.json 2>err &&
-	said "evenstep: local0: task \"t\" has made a directory of its output out1/: outputs are files, pack it into one, as by tar: .*" && test "$(cat ran)" = ran &&
+	one "mkdir out1" && test_expect_code 1 evenstep graph run --local 1 --retries 0 task.json 2>err &&
+	said "evenstep: local0: task \"t\" has not made its output out1: .*" &&
 	one "ln -s /etc/passwd out1" && test_expect_code 1 evenstep graph run --local 1 --retries 0 task.json 2>err &&
 	said "evenstep: local0: task \"t\" has not made its output out1: .*" && test ! -e out1 && nothing_left
 '

@@ -188,11 +188,8 @@ static void on_taken(void *arg)
     }
     if (rc > 0) {
         w->done.status = 1;
-        const char *name = t->output[rc - 1].name;
-
-        snprintf(w->done.missing, sizeof w->done.missing, "%s%s", name,
-                 work_folder_is_directory(w->all->s.folder, t->id, name) ? "/"
-                                                                         : "");
+        snprintf(w->done.missing, sizeof w->done.missing, "%s",
+                 t->output[rc - 1].name);
     } else if (rc < 0) {
         w->done.files = 0;
         fail_with(w, w->error.what);

@@ -289,24 +289,6 @@ static int move_outputs(const struct work_folder *f,
     return sync && fsync(f->store) < 0 ? fail_on(f->path, err) : 0;
 }
 
-int work_folder_is_directory(const struct work_folder *f,
-                             uint32_t task,
-                             const char *name)
-{
-    char own[NAME_SIZE];
-    struct stat st;
-    int dir, is = 0;
-
-    task_name(own, task);
-    dir = openat(f->fd, own, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (dir < 0)
-        return 0;
-    is = fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0
-         && S_ISDIR(st.st_mode);
-    close(dir);
-    return is;
-}
-
 int work_folder_take(const struct work_folder *f,
                      const struct graph_task *task,
                      int sync,

@@ -73,10 +73,6 @@ int work_folder_take(const struct work_folder *f,
                      int sync,
                      struct exchange_file file[],
                      struct es_error *err);
-/* Has the task made a directory of that name? */
-int work_folder_is_directory(const struct work_folder *f,
-                             uint32_t task,
-                             const char *name);
 /* Remove the folder of a task. */
 void work_folder_end(const struct work_folder *f, uint32_t task);
 /* Create the folders of a path; 0, or -1 with errno. */

@@ -83,23 +83,10 @@ static void place_done(struct graph_running *r,
     graph_check_end(r);
 }
 
-/* Has it made one where a file was promised?  It does so again. */
-static int is_directory(const struct graph_done *m)
-{
-    size_t len = strlen(m->missing);
-
-    return len > 0 && m->missing[len - 1] == '/';
-}
-
 /* Say in words why a task failed. */
 static void say_how(const struct graph_done *m, char *how, size_t size)
 {
-    if (is_directory(m))
-        snprintf(how, size,
-                 "has made a directory of its output %.200s: outputs are "
-                 "files, pack it into one, as by tar",
-                 m->missing);
-    else if (m->missing[0])
+    if (m->missing[0])
         snprintf(how, size, "has not made its output %.200s", m->missing);
     else if (m->exec_errno)
         snprintf(how, size, "could not be started: %s",
@@ -155,7 +142,7 @@ static void place_failed(struct graph_running *r,
         graph_check_end(r);
         return;
     }
-    if (t->fails > r->o->retries || is_directory(m)) {
+    if (t->fails > r->o->retries) {
         graph_progress_stop(&r->progress);
         graph_finish(r, es_fail(r->err, ES_WORK,
                                 m->err_len > 0 ? "see its last words above"

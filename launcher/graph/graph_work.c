@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/graph/graph_work.h"
-#include "launcher/base/suggestion.h"
 #include "launcher/graph/graph_text.h"
 #include "launcher/wire/graph_message.h"
 #include "pmix_bcast/array.h"
@@ -27,101 +26,6 @@ static int bad(const struct reading *r,
                    r->path, r->w->task[v].name, key, what);
 }
 
-/* The keys under which a format has what. */
-struct keys {
-    const json_t *tasks;      /* as in the graph */
-    const json_t *executions; /* by id, or NULL: the task itself */
-    const char *inputs, *outputs, *own_environment;
-    const json_t *environment, *categories; /* Makeflow's, for many tasks */
-    const struct known *known;              /* of a task; NULL: any */
-};
-
-/* --- keys ----------------------------------------------------------------- */
-
-/* A key that there is, and what to do where it is not done; NULL: it is. */
-struct known {
-    const char *key, *mend;
-};
-
-static const struct known own_top[] = {
-    {"tasks", NULL}, {"edges", NULL}, {"watts", NULL}, {NULL, NULL}};
-static const struct known own_edge[] = {
-    {"from", NULL}, {"to", NULL}, {"comm", NULL}, {NULL, NULL}};
-static const struct known own_task[] = {
-    {"id", NULL},
-    {"time", NULL},
-    {"cores", NULL},
-    {"memory", NULL},
-    {"command", NULL},
-    {"inputs", NULL},
-    {"outputs", NULL},
-    {"env", NULL},
-    {"cwd", "begin the command with cd: \"cd DIRECTORY && ...\""},
-    {"timeout", "begin the command with timeout(1): \"timeout 60 ...\""},
-    {"retries", "give graph run --retries N, for all tasks"},
-    {NULL, NULL}};
-static const struct known makeflow_rule[] = {
-    {"command", NULL},   {"inputs", NULL},     {"outputs", NULL},
-    {"category", NULL},  {"resources", NULL},  {"environment", NULL},
-    {"local_job", NULL}, {"allocation", NULL}, {NULL, NULL}};
-
-/* Is each key of an object one of those?  place: "m.json: task \"a\"". */
-static int check_keys(const char *place,
-                      const json_t *object,
-                      const struct known *known,
-                      struct es_error *err)
-{
-    const char *key;
-    json_t *value;
-
-    json_object_foreach((json_t *)object, key, value)
-    {
-        struct suggestion near = {.typed = key};
-        const struct known *k = known;
-
-        for (; k->key && strcmp(k->key, key) != 0; k++)
-            suggestion_try(&near, k->key);
-        if (k->key && !k->mend)
-            continue;
-        if (k->key)
-            return es_fail(err, ES_USAGE, k->mend,
-                           "%.250s: %s is not supported", place, key);
-        return es_fail(err, ES_USAGE,
-                       near.name ? "write it so" : "take it out, or mend it",
-                       "%.250s: unknown key \"%.60s\"%s%s%s", place, key,
-                       near.name ? ": did you mean \"" : "",
-                       near.name ? near.name : "", near.name ? "\"" : "");
-    }
-    return 0;
-}
-
-static int check_task(const struct reading *r,
-                      uint32_t v,
-                      const json_t *task,
-                      const struct known *known)
-{
-    char place[300];
-
-    snprintf(place, sizeof place, "%.150s: task \"%.100s\"", r->path,
-             r->w->task[v].name);
-    return known ? check_keys(place, task, known, r->err) : 0;
-}
-
-static int check_own(const struct reading *r, const json_t *all)
-{
-    const json_t *edges = json_object_get(all, "edges");
-    char place[200];
-
-    if (check_keys(r->path, all, own_top, r->err) < 0)
-        return -1;
-    for (size_t i = 0; i < json_array_size(edges); i++) {
-        snprintf(place, sizeof place, "%.150s: edges[%zu]", r->path, i);
-        if (check_keys(place, json_array_get(edges, i), own_edge, r->err) < 0)
-            return -1;
-    }
-    return 0;
-}
-
 /* --- files ---------------------------------------------------------------- */
 
 /* The number of a file by its name, new if there is none; -1: no memory. */
@@ -146,21 +50,6 @@ static int64_t file_of(struct graph_work *w, const char *name)
     return w->files++;
 }
 
-/* Makeflow's may have a name within the task that is another one. */
-static const char *name_of(const json_t *file, const char **renamed)
-{
-    const char *name;
-
-    *renamed = NULL;
-    if (!json_is_object(file))
-        return json_string_value(file);
-    name = json_string_value(json_object_get(file, "dag_name"));
-    *renamed = json_string_value(json_object_get(file, "task_name"));
-    if (name && *renamed && strcmp(name, *renamed) == 0)
-        *renamed = NULL;
-    return name;
-}
-
 static int read_names(const struct reading *r,
                       uint32_t v,
                       const char *key,
@@ -176,15 +65,9 @@ static int read_names(const struct reading *r,
     if (!*file)
         return es_no_memory(r->err);
     for (size_t i = 0; i < size; i++) {
-        const char *renamed;
-        const char *name = name_of(json_array_get(list, i), &renamed);
+        const char *name = json_string_value(json_array_get(list, i));
         int64_t number;
 
-        if (renamed)
-            return bad(r, v, key,
-                       "files are not renamed: take its dag_name in the "
-                       "command, or begin that with mv or cp",
-                       name ? name : "a task_name without a dag_name");
         if (!name || !graph_name_is_good(name))
             return bad(r, v, key, "give relative names, without \"..\"",
                        name ? name : "no name");
@@ -246,114 +129,49 @@ static int check_files(const struct reading *r)
 
 /* --- commands ------------------------------------------------------------- */
 
-/* Words from texts of JSON, what is set before a command and it; NULL if one is none,
- * the command is empty, or memory ran out. */
-static char **words_of(const json_t *set, const json_t *command)
+/* Words from texts of JSON; NULL if one is none, or memory ran out. */
+static char **words_of(const char *first, const json_t *rest)
 {
-    size_t before = json_array_size(set), n = before + json_array_size(command);
-    char **argv = calloc(n + 1, sizeof *argv);
-    size_t at = 0;
+    size_t n = json_array_size(rest), at = 0;
+    char **argv = calloc(n + 2, sizeof *argv);
 
-    for (; argv && at < n; at++) {
-        const char *word = json_string_value(
-            at < before ? json_array_get(set, at)
-                        : json_array_get(command, at - before));
+    if (!argv)
+        return NULL;
+    if (first)
+        argv[at++] = strdup(first);
+    for (size_t i = 0; i < n; i++) {
+        const char *word = json_string_value(json_array_get(rest, i));
 
         argv[at] = word ? strdup(word) : NULL;
-        if (!argv[at])
+        if (!argv[at++])
             break;
     }
-    if (argv && at == n && n > before && argv[before][0])
+    if (at > 0 && argv[at - 1] && argv[0][0])
         return argv;
-    for (size_t i = 0; argv && i < at; i++)
+    for (size_t i = 0; i < at; i++)
         free(argv[i]);
     free(argv);
     return NULL;
 }
 
-/* env(1) sets what the task is to have in its environment, before the command. */
-static int add_environment(const struct reading *r,
-                           uint32_t v,
-                           json_t *words,
-                           const char *key,
-                           const json_t *environment)
-{
-    const char *name;
-    json_t *value;
-
-    if (environment && !json_is_object(environment))
-        return bad(r, v, key, "give names with texts, as {\"WORD\": \"hello\"}",
-                   "is none");
-    json_object_foreach(
-        (json_t *)environment, name,
-        value) if (!*name || strchr(name, '=')
-                   || !json_is_string(
-                       value)) return bad(r, v, key, "give names with texts",
-                                          name);
-    else if (json_array_append_new(
-                 words, json_sprintf("%s=%s", name, json_string_value(value)))
-             < 0) return es_no_memory(r->err);
-    return 0;
-}
-
-/* What env(1) sets for the task; it stays empty if there is nothing to set. */
-static int read_environment(const struct reading *r,
-                            uint32_t v,
-                            const json_t *task,
-                            const json_t *at,
-                            const struct keys *k,
-                            json_t *set)
-{
-    const char *name = json_string_value(json_object_get(task, "category"));
-    const json_t *category = name ? json_object_get(k->categories, name) : NULL;
-
-    if (json_array_append_new(set, json_string("/usr/bin/env")) < 0)
-        return es_no_memory(r->err);
-    if (add_environment(r, v, set, "environment", k->environment) < 0
-        || add_environment(r, v, set, "environment",
-                           json_object_get(category, "environment"))
-               < 0
-        || add_environment(r, v, set, k->own_environment,
-                           json_object_get(at, k->own_environment))
-               < 0)
-        return -1;
-    return json_array_size(set) == 1 ? json_array_clear(set) : 0;
-}
-
-/* A list of words; a new reference, NULL if it is none. */
-static json_t *command_words(json_t *c)
-{
-    const char *line = json_string_value(c);
-    json_t *words = NULL;
-
-    if (line && *line)
-        return json_pack("[s,s,s]", "/bin/sh", "-c", line);
-    if (!json_is_object(c))
-        return json_is_array(c) ? json_incref(c) : NULL;
-    words = json_pack("[O]", json_object_get(c, "program")); /* WfFormat's */
-    if (words && json_is_array(json_object_get(c, "arguments")))
-        (void)json_array_extend(words, json_object_get(c, "arguments"));
-    return words;
-}
-
-static int read_command(const struct reading *r,
-                        uint32_t v,
-                        const json_t *task,
-                        const json_t *at,
-                        const struct keys *k)
+static int read_command(const struct reading *r, uint32_t v, const json_t *c)
 {
     struct graph_work_task *t = &r->w->task[v];
-    json_t *c = json_object_get(at, "command"), *words = command_words(c);
-    json_t *set = json_array();
-    int rc =
-        set ? read_environment(r, v, task, at, k, set) : es_no_memory(r->err);
+    const char *line = json_string_value(c);
+    json_t *shell = NULL;
 
-    if (rc == 0)
-        t->argv = words_of(set, words);
-    json_decref(words);
-    json_decref(set);
-    if (rc < 0 || t->argv)
-        return rc;
+    if (line && *line) {
+        shell = json_pack("[s,s,s]", "/bin/sh", "-c", line);
+        t->argv = words_of(NULL, shell);
+        json_decref(shell);
+    } else if (json_is_array(c)) {
+        t->argv = words_of(NULL, c);
+    } else if (json_is_object(c)) { /* WfFormat's */
+        t->argv = words_of(json_string_value(json_object_get(c, "program")),
+                           json_object_get(c, "arguments"));
+    }
+    if (t->argv)
+        return 0;
     return bad(r, v, "command", "give a line for the shell, or a list of words",
                c ? "no command" : "there is none");
 }
@@ -373,6 +191,13 @@ static int name_task(const struct reading *r, uint32_t v)
     return *name ? 0 : es_no_memory(r->err);
 }
 
+/* The keys under which a format has what. */
+struct keys {
+    const json_t *tasks;      /* as in the graph */
+    const json_t *executions; /* by id, or NULL: the task itself */
+    const char *inputs, *outputs;
+};
+
 static int read_task(const struct reading *r, uint32_t v, const struct keys *k)
 {
     struct graph_work_task *t = &r->w->task[v];
@@ -382,8 +207,10 @@ static int read_task(const struct reading *r, uint32_t v, const struct keys *k)
         return -1;
     if (k->executions)
         at = json_object_get(k->executions, t->name);
-    if (check_task(r, v, task, k->known) < 0
-        || read_command(r, v, task, at, k) < 0
+    if (json_object_size(json_object_get(at, "environment")) > 0)
+        return bad(r, v, "environment", "set it in the command",
+                   "is not supported");
+    if (read_command(r, v, json_object_get(at, "command")) < 0
         || read_names(r, v, k->inputs, json_object_get(task, k->inputs),
                       &t->input, &t->inputs)
                < 0)
@@ -412,32 +239,19 @@ static int read_all(const struct reading *r, const json_t *all)
 {
     const json_t *workflow = json_object_get(all, "workflow");
     const json_t *spec = json_object_get(workflow, "specification");
-    struct keys k = {.tasks = json_object_get(all, "tasks"),
-                     .inputs = "inputs",
-                     .outputs = "outputs",
-                     .own_environment = "env",
-                     .known = own_task};
+    struct keys k = {json_object_get(all, "tasks"), NULL, "inputs", "outputs"};
     json_t *executions = NULL;
     int rc = 0;
 
+    if (json_object_get(all, "rules"))
+        k.tasks = json_object_get(all, "rules"); /* Makeflow's */
     if (workflow) {
         executions = index_executions(
             json_object_get(json_object_get(workflow, "execution"), "tasks"));
         if (!executions)
             return es_no_memory(r->err);
-        k = (struct keys){.tasks = json_object_get(spec, "tasks"),
-                          .executions = executions,
-                          .inputs = "inputFiles",
-                          .outputs = "outputFiles",
-                          .own_environment = "environment"};
-    } else if (json_object_get(all, "rules")) { /* Makeflow's */
-        k.tasks = json_object_get(all, "rules");
-        k.own_environment = "environment";
-        k.environment = json_object_get(all, "environment");
-        k.categories = json_object_get(all, "categories");
-        k.known = makeflow_rule;
-    } else {
-        rc = check_own(r, all);
+        k = (struct keys){json_object_get(spec, "tasks"), executions,
+                          "inputFiles", "outputFiles"};
     }
     for (uint32_t v = 0; rc == 0 && v < r->w->tasks; v++)
         rc = read_task(r, v, &k);
