@@ -187,10 +187,33 @@ test_expect_success 'a task that is killed: says the signal' '
 test_expect_success 'an output that is promised and not made, or no file: exit 1, names it' '
 	one "echo x >other" && test_expect_code 1 evenstep graph run --local 1 --retries 0 task.json 2>err &&
 	said "evenstep: local0: task \"t\" has not made its output out1: it printed nothing on stderr" &&
-	one "mkdir out1" && test_expect_code 1 evenstep graph run --local 1 --retries 0 task.json 2>err &&
-	said "evenstep: local0: task \"t\" has not made its output out1: .*" &&
 	one "ln -s /etc/passwd out1" && test_expect_code 1 evenstep graph run --local 1 --retries 0 task.json 2>err &&
 	said "evenstep: local0: task \"t\" has not made its output out1: .*" && test ! -e out1 && nothing_left
+'
+test_expect_success 'an output that is a directory: exit 1 at once, with its name' '
+	fresh && one "count t; mkdir out1; echo x >out1/x" && test_expect_code 1 evenstep graph run --local 2 task.json >table 2>err && cat err && test "$(times_run t)" = 1 &&
+	said "evenstep: local[01]: task \"t\" has made a directory of its output out1: let it make one file of it, for example by tar" && test ! -e out1 && nothing_left
+'
+test_expect_success 'env, timeout and retries of a task do what they say' '
+	jq -n "{tasks: [{id: \"t\", time: 1, command: \"echo \$WORD \$N >out1\", env: {WORD: \"two words; x\", N: 7}, outputs: [\"out1\"]}]}" >task.json &&
+	evenstep graph run --local 1 task.json >table && echo "two words; x 7" >want1 && test_cmp want1 out1 &&
+	evenstep graph import --to again.json task.json && rm out1 && evenstep graph run --local 1 again.json >table && test_cmp want1 out1 && rm out1 &&
+	jq -n "{tasks: [{id: \"t\", time: 1, command: \"count t; sleep 60\", timeout: 0.2, retries: 1}]}" >task.json && fresh &&
+	test_expect_code 1 evenstep graph run --local 1 --retries 5 task.json 2>err && cat err && test "$(times_run t)" = 2 &&
+	said "evenstep: local0: task \"t\" was stopped after its timeout of 0.2 s: it printed nothing on stderr" &&
+	jq -n "{tasks: [{id: \"t\", time: 1, command: \"count t; test \$(ls \\\"\$MARKS\\\" | wc -l) -gt 3\", retries: 3}]}" >task.json && fresh &&
+	evenstep graph run --local 2 --retries 0 task.json >table 2>err && test "$(times_run t)" = 4
+'
+test_expect_success "Makeflow's environment: of the rule, else of its category, else of all" '
+	cat >env.json <<-\END && evenstep graph run --guess 1 --local 1 env.json >table && echo "all cat rule" >want1 && test_cmp want1 out1 && echo "all all all" >want2 && test_cmp want2 out2 &&
+	{"environment": {"A": "all", "B": "all", "C": "all"}, "categories": {"c": {"environment": {"B": "cat", "C": "cat"}}}, "rules": [
+	 {"command": "echo $A $B $C >out1", "category": "c", "environment": {"C": "rule"}, "inputs": [], "outputs": [{"dag_name": "out1", "task_name": "out1"}]},
+	 {"command": "echo $A $B $C >out2", "inputs": [], "outputs": ["out2"]}]}
+	END
+	jq ".rules[1].inputs = [{dag_name: \"words\", task_name: \"in\"}]" env.json >renamed.json && test_expect_code 2 evenstep graph run --guess 1 --local 1 renamed.json 2>err &&
+	said "evenstep: renamed.json: task \"out2\": inputs: words is renamed to in for the task \(task_name\): give it one name, or rename it in command" &&
+	jq ".rules[1].enviroment = {}" env.json >typo.json && test_expect_code 2 evenstep graph run --guess 1 --local 1 typo.json 2>err &&
+	said "evenstep: typo.json: rules.1.: unknown key \"enviroment\"; did you mean \"environment\".: correct it" && evenstep graph plan --guess 1 typo.json >table
 '
 test_expect_success 'a deadline that nothing can meet: exit 1, says the best, and no task has run' '
 	fresh && test_expect_code 1 evenstep graph run --local 2 --cores 2 --deadline 6 diamond.json >table 2>err && test ! -s table &&
@@ -222,6 +245,14 @@ an input named twice|.tasks[1].inputs = ["sorted", "sorted"]|bad.json: task "upp
 a file that two make|.tasks[1].outputs = ["sorted"]|bad.json: task "upper": sorted: another task makes it, too: let one task make it
 a file that is input and output|.tasks[1].inputs += ["half/upper"]|bad.json: task "upper": half/upper: an input and an output: .*
 a file from a task that is not waited for|.edges = .edges[1:]|bad.json: task "upper": sorted: comes from a task that it does not wait for: add an edge from the task that makes it
+a key that nobody knows|.tasks[1].comand = "true"|bad.json: tasks\[1\]: unknown key "comand"; did you mean "command".: correct it
+a folder to run in|.tasks[1].cwd = "half"|bad.json: tasks\[1\]: unknown key "cwd": begin its command with .cd DIR && .
+an unknown key of the file|.retries = 3|bad.json: graph: unknown key "retries": leave it out, or see Graph in evenstep-report\(5\)
+an unknown key of an edge|.edges[0].com = 3|bad.json: edges\[0\]: unknown key "com"; did you mean "comm".: correct it
+a variable that is no text|.tasks[1].env = {"A": null}|bad.json: task "upper": env: A: give names of variables with a text each
+a variable without a good name|.tasks[1].env = {"A B": "x"}|bad.json: task "upper": env: A B: give names of variables with a text each
+a timeout of nothing|.tasks[1].timeout = 0|bad.json: task "upper": timeout: out of range: give seconds above 0, for example 600
+retries below 0|.tasks[1].retries = -1|bad.json: task "upper": retries: out of range: give a whole number from 0 to 1000
 an input that is not there|.tasks[0].inputs = ["nowhere"]|input nowhere: No such file or directory: no task makes it: start where it is
 an input that is a folder|.tasks[0].inputs = ["tmp"]|input tmp: is no file: .*
 END

@@ -29,6 +29,7 @@ struct work {
     char *err; /* the end of its stderr */
     struct aside *aside;
     int taken; /* as work_folder_take() has it */
+    int is_directory;
     struct es_error error;
 };
 
@@ -169,6 +170,9 @@ static void take_outputs(void *arg)
 
     w->taken = work_folder_take(w->all->s.folder, &w->task, w->all->s.keep,
                                 w->done.file, &w->error);
+    if (w->taken > 0)
+        w->is_directory = work_folder_has_directory(
+            w->all->s.folder, w->task.id, w->task.output[w->taken - 1].name);
 }
 
 /* What it made is in the store. */
@@ -188,8 +192,8 @@ static void on_taken(void *arg)
     }
     if (rc > 0) {
         w->done.status = 1;
-        snprintf(w->done.missing, sizeof w->done.missing, "%s",
-                 t->output[rc - 1].name);
+        snprintf(w->done.missing, sizeof w->done.missing, "%s%s",
+                 t->output[rc - 1].name, w->is_directory ? "/" : "");
     } else if (rc < 0) {
         w->done.files = 0;
         fail_with(w, w->error.what);

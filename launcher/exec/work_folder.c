@@ -307,6 +307,24 @@ int work_folder_take(const struct work_folder *f,
     return rc;
 }
 
+int work_folder_has_directory(const struct work_folder *f,
+                              uint32_t task,
+                              const char *output)
+{
+    char name[NAME_SIZE];
+    struct stat st;
+    int dir, is = 0;
+
+    task_name(name, task);
+    dir = openat(f->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (dir < 0)
+        return 0;
+    is = fstatat(dir, output, &st, AT_SYMLINK_NOFOLLOW) == 0
+         && S_ISDIR(st.st_mode);
+    close(dir);
+    return is;
+}
+
 void work_folder_end(const struct work_folder *f, uint32_t task)
 {
     char name[NAME_SIZE];

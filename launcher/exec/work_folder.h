@@ -73,6 +73,10 @@ int work_folder_take(const struct work_folder *f,
                      int sync,
                      struct exchange_file file[],
                      struct es_error *err);
+/* Has the task made a directory where that output was to be? */
+int work_folder_has_directory(const struct work_folder *f,
+                              uint32_t task,
+                              const char *output);
 /* Remove the folder of a task. */
 void work_folder_end(const struct work_folder *f, uint32_t task);
 /* Create the folders of a path; 0, or -1 with errno. */

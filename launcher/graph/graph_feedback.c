@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define BRING_TRIES 8 /* of one file, before the run is given up */
+#define BRING_TRIES 8   /* of one file, before the run is given up */
+#define TIMED_OUT   124 /* the exit status of timeout(1) */
 
 /* --- tasks ---------------------------------------------------------------- */
 
@@ -83,10 +84,27 @@ static void place_done(struct graph_running *r,
     graph_check_end(r);
 }
 
-/* Say in words why a task failed. */
-static void say_how(const struct graph_done *m, char *how, size_t size)
+/* An output whose name ends like this is a directory. */
+static int is_directory(const char *missing)
 {
-    if (m->missing[0])
+    size_t len = strlen(missing);
+
+    return len > 0 && missing[len - 1] == '/';
+}
+
+/* Say in words why a task failed. */
+static void say_how(const struct graph_work_task *t,
+                    const struct graph_done *m,
+                    char *how,
+                    size_t size)
+{
+    if (is_directory(m->missing))
+        snprintf(how, size, "has made a directory of its output %.*s",
+                 (int)strlen(m->missing) - 1, m->missing);
+    else if (t->timeout > 0 && m->status == TIMED_OUT)
+        snprintf(how, size, "was stopped after its timeout of %g s",
+                 t->timeout);
+    else if (m->missing[0])
         snprintf(how, size, "has not made its output %.200s", m->missing);
     else if (m->exec_errno)
         snprintf(how, size, "could not be started: %s",
@@ -126,11 +144,14 @@ static void place_failed(struct graph_running *r,
 {
     struct place p = r->state.place[place];
     struct task_state *t = &r->state.task[p.task];
-    const char *name = r->work.task[p.task].name;
+    const struct graph_work_task *w = &r->work.task[p.task];
+    const uint64_t retries =
+        w->retries < 0 ? r->o->retries : (uint64_t)w->retries;
+    const char *name = w->name;
     char how[GRAPH_NAME_MAX];
 
     graph_state_end(&r->state, place, PLACE_GONE);
-    say_how(m, how, sizeof how);
+    say_how(w, m, how, sizeof how);
     t->fails++;
     if (t->done
         || graph_state_waiting(&r->state, p.task, GRAPH_NOBODY)
@@ -142,7 +163,16 @@ static void place_failed(struct graph_running *r,
         graph_check_end(r);
         return;
     }
-    if (t->fails > r->o->retries) {
+    if (is_directory(m->missing)) { /* so it would be again */
+        graph_progress_stop(&r->progress);
+        graph_finish(r, es_fail(r->err, ES_WORK,
+                                "let it make one file of it, for example by "
+                                "tar",
+                                "%s: task \"%.100s\" %.300s",
+                                graph_node_name(r, p.node), name, how));
+        return;
+    }
+    if (t->fails > retries) {
         graph_progress_stop(&r->progress);
         graph_finish(r, es_fail(r->err, ES_WORK,
                                 m->err_len > 0 ? "see its last words above"

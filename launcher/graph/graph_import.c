@@ -193,6 +193,8 @@ static int write_task(const struct import *x, json_t *tasks, uint32_t v)
                                      names_of(&x->work, t->input, t->inputs))
                | json_object_set_new(task, "outputs",
                                      names_of(&x->work, t->output, t->outputs));
+    if (t && t->retries >= 0)
+        bad |= json_object_set_new(task, "retries", json_integer(t->retries));
     return json_array_append_new(tasks, task) | bad;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/graph/graph_work.h"
+#include "launcher/graph/graph_manner.h"
 #include "launcher/graph/graph_text.h"
 #include "launcher/wire/graph_message.h"
 #include "pmix_bcast/array.h"
@@ -50,6 +51,31 @@ static int64_t file_of(struct graph_work *w, const char *name)
     return w->files++;
 }
 
+/* A text, or Makeflow's object, whose two names are one; NULL with err. */
+static const char *name_of(const struct reading *r,
+                           uint32_t v,
+                           const char *key,
+                           const json_t *item)
+{
+    const char *outside = json_string_value(json_object_get(item, "dag_name"));
+    const char *inside = json_string_value(json_object_get(item, "task_name"));
+    const char *name = outside ? outside : json_string_value(item);
+    char what[300];
+
+    if (inside && outside && strcmp(inside, outside) != 0) {
+        snprintf(what, sizeof what,
+                 "%.120s is renamed to %.120s for the task (task_name)",
+                 outside, inside);
+        bad(r, v, key, "give it one name, or rename it in command", what);
+        return NULL;
+    }
+    if (name && graph_name_is_good(name))
+        return name;
+    bad(r, v, key, "give relative names, without \"..\"",
+        name ? name : "no name");
+    return NULL;
+}
+
 static int read_names(const struct reading *r,
                       uint32_t v,
                       const char *key,
@@ -65,12 +91,11 @@ static int read_names(const struct reading *r,
     if (!*file)
         return es_no_memory(r->err);
     for (size_t i = 0; i < size; i++) {
-        const char *name = json_string_value(json_array_get(list, i));
+        const char *name = name_of(r, v, key, json_array_get(list, i));
         int64_t number;
 
-        if (!name || !graph_name_is_good(name))
-            return bad(r, v, key, "give relative names, without \"..\"",
-                       name ? name : "no name");
+        if (!name)
+            return -1;
         number = file_of(r->w, name);
         if (number < 0)
             return es_no_memory(r->err);
@@ -198,7 +223,10 @@ struct keys {
     const char *inputs, *outputs;
 };
 
-static int read_task(const struct reading *r, uint32_t v, const struct keys *k)
+static int read_task(const struct reading *r,
+                     const json_t *all,
+                     uint32_t v,
+                     const struct keys *k)
 {
     struct graph_work_task *t = &r->w->task[v];
     const json_t *task = json_array_get(k->tasks, v), *at = task;
@@ -207,10 +235,8 @@ static int read_task(const struct reading *r, uint32_t v, const struct keys *k)
         return -1;
     if (k->executions)
         at = json_object_get(k->executions, t->name);
-    if (json_object_size(json_object_get(at, "environment")) > 0)
-        return bad(r, v, "environment", "set it in the command",
-                   "is not supported");
     if (read_command(r, v, json_object_get(at, "command")) < 0
+        || graph_manner_read(t, all, at, r->path, r->err) < 0
         || read_names(r, v, k->inputs, json_object_get(task, k->inputs),
                       &t->input, &t->inputs)
                < 0)
@@ -241,7 +267,7 @@ static int read_all(const struct reading *r, const json_t *all)
     const json_t *spec = json_object_get(workflow, "specification");
     struct keys k = {json_object_get(all, "tasks"), NULL, "inputs", "outputs"};
     json_t *executions = NULL;
-    int rc = 0;
+    int rc = graph_manner_check(all, r->path, r->err);
 
     if (json_object_get(all, "rules"))
         k.tasks = json_object_get(all, "rules"); /* Makeflow's */
@@ -254,7 +280,7 @@ static int read_all(const struct reading *r, const json_t *all)
                           "inputFiles", "outputFiles"};
     }
     for (uint32_t v = 0; rc == 0 && v < r->w->tasks; v++)
-        rc = read_task(r, v, &k);
+        rc = read_task(r, all, v, &k);
     json_decref(executions);
     return rc == 0 ? check_files(r) : rc;
 }

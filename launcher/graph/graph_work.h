@@ -5,7 +5,8 @@
  *
  * evenstep's own JSON says of a task, besides its id and time, "command" (a
  * line for the shell, or a list of words), "inputs" and "outputs" (lists of
- * names); WfFormat has them as the command of the execution, and inputFiles
+ * names), "env", "timeout" and "retries"; any other key is an error.  env(1) and
+ * timeout(1) do the first two, so they are part of the words.  WfFormat has them as the command of the execution, and inputFiles
  * and outputFiles of the specification; Makeflow's rules have the same keys as
  * evenstep's tasks.  A file that no task makes is the
  * user's; one that no task takes is a result.
@@ -31,7 +32,9 @@ struct graph_work {
         uint32_t *input; /* files */
         uint32_t *output;
         uint32_t inputs, outputs;
-    } * task; /* as in the graph */
+        double timeout;  /* seconds; 0: none */
+        int64_t retries; /* -1: as for all */
+    } * task;            /* as in the graph */
     uint32_t tasks;
     json_t *index; /* number of a file by its name; only while it is read */
 };

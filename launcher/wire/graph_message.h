@@ -98,7 +98,8 @@ struct graph_brought {
 struct graph_done {
     uint32_t id, status, signal, exec_errno;
     uint64_t elapsed_ns;
-    char missing[GRAPH_NAME_MAX]; /* an output that it did not create */
+    char missing[GRAPH_NAME_MAX]; /* an output that it did not create; with a /
+                                     behind it: it is a directory */
     const uint8_t *out, *err;     /* the end of its stdout and stderr */
     size_t out_len, err_len;
     struct exchange_file *file; /* its outputs, in order; none if it failed */
