@@ -79,6 +79,13 @@ sed 's/\t5 -> 3/\t5 -> 3\n\t0 -> 6/' snakemake.dot >cycle-snake.dot
 head -c 500 snakemake.dot >cut.dot
 head -c 200 makeflow.json >cut.json
 mkdir empty
+printf 'flowchart TB\n a --> b\n' >mermaid && printf 'graph LR\n a --> b\n' >mermaid2 && printf -- '---\ntitle: x\n---\nflowchart LR\n' >words
+printf '<html>\ndigraph {\n</html>\n' >page && printf 'all: a\n\tcat a\n' >Makefile && gzip -c snakemake.dot >dot.gz && printf 'x\0y' >bytes
+test_expect_success 'lines of a log before the digraph are skipped' '
+	evenstep graph import --times benchmarks --json snakemake.dot >want && for first in "Building DAG of jobs..." "[Fri Nov 27 19:00:00 2026] 2 rules" "2026-11-27 building"; do
+		(echo "$first"; echo more; cat snakemake.dot) >logged.dot && evenstep graph import --times benchmarks --json logged.dot >got && test_cmp want got || return 1
+	done
+'
 
 while IFS='|' read -r what arguments message; do
 	test_expect_success "$what: exit 2, with the reason" '
@@ -96,6 +103,13 @@ rules that end within a line|import --guess 1 cut.json|evenstep: cut.json:.*: gi
 a report that is not there|import --times nowhere nextflow.dot|evenstep: --times: nowhere: No such file or directory: give a report that can be read
 a folder without benchmarks|import --times empty snakemake.dot|evenstep: --times: empty: no benchmark is in it: give the folder of Snakemake.s benchmarks
 a report of nothing known|import --times makeflow.json nextflow.dot|evenstep: --times: makeflow.json: line 1: no report that is known: .*
+a Mermaid diagram|plan mermaid|evenstep: mermaid: is a Mermaid diagram: give Graphviz DOT, .*
+a Mermaid diagram that begins with graph|plan mermaid2|evenstep: mermaid2: is a Mermaid diagram: give Graphviz DOT, .*
+a page|plan page|evenstep: page: is HTML or XML: give JSON, or what .snakemake --dag. or .nextflow -with-dag FILE.dot. writes
+a Makefile|plan Makefile|evenstep: Makefile: is a Makefile: give the rules as Makeflow.s JSON
+words|plan words|evenstep: words: is no graph: it is neither JSON nor a digraph of Graphviz: give JSON, .*
+a graph that is compressed|plan dot.gz|evenstep: dot.gz: is compressed by gzip: give what .gzip -dc. unpacks
+bytes|plan bytes|evenstep: bytes: is no text: a byte 0 is in it: give a text
 a guess of nothing|import --guess 0 snakemake.dot|evenstep: --guess: "0" is out of range: .*
 a file to write, for a plan|plan --to x snakemake.dot|evenstep: graph plan: --to is not for it: see .*
 END_OF_TABLE

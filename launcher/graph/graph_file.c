@@ -2,8 +2,84 @@
 #include "launcher/graph/graph_file.h"
 #include "launcher/graph/graph_text.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+
+/* --- what is none --------------------------------------------------------- */
+
+static int begins(const char *text, const char *word)
+{
+    size_t n = strlen(word);
+
+    return strncasecmp(text, word, n) == 0 && !isalnum((unsigned char)text[n])
+           && text[n] != '_';
+}
+
+/* `graph TB`, not followed by what Graphviz would have. */
+static int is_mermaid(const char *text)
+{
+    static const char *const words[] = {"flowchart", "stateDiagram",
+                                        "sequenceDiagram", "%%"};
+    size_t n = strspn(text + strcspn(text, " \t\r\n"), " \t");
+    const char *second = text + strcspn(text, " \t\r\n") + n;
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strncasecmp(text, words[i], strlen(words[i])) == 0)
+            return 1;
+    return begins(text, "graph") && n > 0
+           && (begins(second, "TB") || begins(second, "TD")
+               || begins(second, "BT") || begins(second, "LR")
+               || begins(second, "RL"))
+           && second[2 + strspn(second + 2, " \t\r\n")] != '{';
+}
+
+/* A digraph that stands where a line begins, as behind lines of a log. */
+static const char *find_digraph(const char *text)
+{
+    for (;;) {
+        text += strspn(text, " \t\r\n");
+        if (begins(text, "digraph") || begins(text, "strict"))
+            return text;
+        text = strchr(text, '\n');
+        if (!text)
+            return NULL;
+    }
+}
+
+/* Whatever begins in a way that Graphviz knows, its parser is to judge. */
+static int is_dot(const char *first)
+{
+    return begins(first, "digraph") || begins(first, "strict")
+           || begins(first, "graph") || strncmp(first, "//", 2) == 0
+           || strncmp(first, "/*", 2) == 0 || *first == '#';
+}
+
+static int fail_unknown(const char *name,
+                        const char *first,
+                        struct es_error *err)
+{
+    const char *mend = "give JSON, or what `snakemake --dag` or `nextflow "
+                       "-with-dag FILE.dot` writes";
+    const char *colon = strchr(first, ':');
+
+    if (is_mermaid(first))
+        return es_fail(err, ES_USAGE,
+                       "give Graphviz DOT, for example of `snakemake --dag "
+                       "dot` or `nextflow -with-dag FILE.dot`",
+                       "%s: is a Mermaid diagram", name);
+    if (*first == '<')
+        return es_fail(err, ES_USAGE, mend, "%s: is HTML or XML", name);
+    if (colon && colon < first + strcspn(first, "\n")
+        && strncmp(first + strcspn(first, "\n"), "\n\t", 2) == 0)
+        return es_fail(err, ES_USAGE, "give the rules as Makeflow's JSON",
+                       "%s: is a Makefile", name);
+    return es_fail(err, ES_USAGE, mend,
+                   "%s: is no graph: it is neither JSON nor a digraph of "
+                   "Graphviz",
+                   name);
+}
 
 /* --- formats -------------------------------------------------------------- */
 
@@ -45,12 +121,17 @@ int graph_file_parse(struct graph_file *f,
     *f = (struct graph_file){0};
     if (rc == 0 && !*first)
         rc = es_fail(err, ES_USAGE, "give a graph", "%s: is empty", name);
-    else if (rc == 0 && strchr("{[", *first))
+    else if (rc == 0
+             && (*first == '{' || (*first == '[' && !find_digraph(first))))
         rc = read_json(&d, text, how, err);
-    else if (rc == 0 && *first >= '0' && *first <= '9')
+    else if (rc == 0 && *first >= '0' && *first <= '9' && !find_digraph(first))
         rc = graph_read_stg(&d, text, how, err);
-    else if (rc == 0)
+    else if (rc == 0 && is_dot(first) && !is_mermaid(first))
         rc = graph_read_dot(&d, text, how, err);
+    else if (rc == 0)
+        rc = *first != '<' && find_digraph(first)
+                 ? graph_read_dot(&d, find_digraph(first), how, err)
+                 : fail_unknown(name, first, err);
     if (rc == 0)
         rc = draft_finish(&d, f, err);
     draft_clear(&d);

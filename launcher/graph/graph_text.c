@@ -13,6 +13,30 @@
 #define READ_MIN (64u << 10) /* bytes */
 
 /* All that is in the file, with a 0 behind; *err is filled if that fails. */
+/* What is compressed is known by its first bytes. */
+static void fail_binary(const char *path,
+                        const char *text,
+                        struct es_error *err)
+{
+    static const struct {
+        const char *magic, *what, *mend;
+    } kinds[] = {
+        {"\x1f\x8b", "gzip", "give what `gzip -dc` unpacks"},
+        {"\x28\xb5\x2f\xfd", "zstd", "give what `zstd -dc` unpacks"},
+        {"BZh", "bzip2", "give what `bzip2 -dc` unpacks"},
+        {"\xfd\x37\x7a\x58", "xz", "give what `xz -dc` unpacks"},
+    };
+
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strncmp(text, kinds[i].magic, strlen(kinds[i].magic)) == 0) {
+            es_fail(err, ES_USAGE, kinds[i].mend, "%s: is compressed by %s",
+                    path, kinds[i].what);
+            return;
+        }
+    es_fail(err, ES_USAGE, "give a text", "%s: is no text: a byte 0 is in it",
+            path);
+}
+
 static char *slurp(FILE *file,
                    const char *path,
                    size_t most,
@@ -38,8 +62,7 @@ static char *slurp(FILE *file,
             text[n] = '\0';
             if (strlen(text) == n)
                 return text;
-            es_fail(err, ES_USAGE, "give a text", "%s: has a byte 0 in it",
-                    path);
+            fail_binary(path, text, err);
             break;
         }
         if (room >= most) {
