@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "spank_plugin/plugin_options.h"
+#include "spank_plugin/plugin_program.h"
 
 #define LIBRARY "libevenstep-mpi.so"
 #ifndef EVENSTEP_LIBDIR
@@ -98,12 +99,28 @@ static void preload(spank_t sp, const char *path)
         complain(sp, path, "is left out: LD_PRELOAD is too long");
 }
 
+/* Whoever has asked for no meter is not troubled by its absence. */
+static void complain_if_asked(spank_t sp, const char *program)
+{
+    const struct plugin_options o = plugin_options_get();
+
+    if (o.meter || o.report)
+        complain(sp, program,
+                 "is linked statically, or not for this system's C library: "
+                 "give --evenstep-meter=cpu, or link it with that");
+}
+
 void plugin_meter_preload(spank_t sp)
 {
     char path[PATH_MAX];
+    const char *program;
 
     if (!is_wanted(sp))
         return;
+    if (!plugin_program_is_of_system(sp, &program)) {
+        complain_if_asked(sp, program);
+        return;
+    }
     if (find_library(path) < 0)
         complain(sp, path,
                  "is missing: install it there, or beside the program that "

@@ -141,6 +141,17 @@ test_expect_success 'a page that cannot be mapped: the program goes on without' 
 test_expect_success 'programs that never call MPI, are linked statically or look for memory errors run as they are' '
 	step -n1 -N1 sh -c "./plain; ./static; ./sanitized; true | cat; echo \$EVENSTEP_METER" && printf "preloaded\nstatic\nsanitized\nmpi\n" >odd && test_cmp odd got && none_metered
 '
+musl-gcc -o musl "$EVENSTEP_SRC/t/programs/preloaded.c" 2>&- && test_set_prereq MUSL
+alone='^slurmstepd-n0: error: evenstep: this node.s tasks are not metered: [.]/[a-z]* is linked statically, or not for this system.s C library: give --evenstep-meter=cpu, or link it with that$'
+test_expect_success MUSL 'a program of musl, or linked statically, runs as without: with a line where it was asked to be metered' '
+	step -n1 -N1 --evenstep-meter=mpi ./musl && echo plain >odd && test_cmp odd got && mentioned "$alone" && none_metered &&
+	step -n1 -N1 --evenstep-meter=mpi ./static && echo static >odd && test_cmp odd got && mentioned "$alone" &&
+	on_ctl srun -n1 -N1 --evenstep ./musl >got 2>err && echo plain >odd && test_cmp odd got && quiet err
+'
+test_expect_success MUSL 'also started by one of glibc, or by a script' '
+	step -n1 -N1 sh -c ./musl && echo preloaded >odd && test_cmp odd got && printf "#!$PWD/musl\n" >script && chmod +x script &&
+	on_ctl srun -n1 -N1 --evenstep ./script >got 2>err && echo plain >odd && test_cmp odd got && quiet err
+'
 cp plain other && chown nobody other && chmod u+s other && LD_PRELOAD=$B/libevenstep-mpi.so ./other >probe 2>&1; grep -qx plain probe && test_set_prereq SETUID
 test_expect_success SETUID 'a setuid program is not metered, and nothing is said of it' '
 	step -n1 -N1 ./other && echo plain >odd && test_cmp odd got && none_metered && no_line preload err

@@ -6,6 +6,7 @@
 #include "tap.h"
 
 #include <limits.h>
+#include <link.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -149,6 +150,108 @@ static void test_path(void)
     (void)rmdir(odd);
 }
 
+/* --- whose program it is ---------------------------------------------------- */
+
+static char program[96];
+
+/* A program of ELF that asks for that loader, or none. */
+static void make_elf(const char *loader, int class)
+{
+    struct {
+        ElfW(Ehdr) head;
+        ElfW(Phdr) segment;
+        char loader[64];
+    } elf;
+    FILE *f = fopen(program, "w");
+
+    memset(&elf, 0, sizeof elf);
+    memcpy(elf.head.e_ident, ELFMAG, SELFMAG);
+    elf.head.e_ident[EI_CLASS] = (unsigned char)class;
+    elf.head.e_phoff = sizeof elf.head;
+    elf.head.e_phentsize = sizeof elf.segment;
+    elf.head.e_phnum = 1;
+    elf.segment.p_type = loader ? PT_INTERP : PT_LOAD;
+    elf.segment.p_offset = sizeof elf.head + sizeof elf.segment;
+    elf.segment.p_filesz = loader ? strlen(loader) + 1 : 0;
+    if (loader)
+        snprintf(elf.loader, sizeof elf.loader, "%s", loader);
+    if (!f || fwrite(&elf, sizeof elf, 1, f) != 1 || fclose(f) != 0
+        || chmod(program, 0700) < 0)
+        bail("no program");
+}
+
+/* Of those words, and what comes behind them. */
+static void make_script(const char *first, const char *rest)
+{
+    char script[112];
+    FILE *f;
+
+    snprintf(script, sizeof script, "%s.sh", program);
+    f = fopen(script, "w");
+    if (!f || fprintf(f, "%s%s\n", first, rest) < 0 || fclose(f) != 0
+        || chmod(script, 0700) < 0)
+        bail("no script");
+}
+
+static const char *preloaded_into(char *argv0)
+{
+    static char *argv[2];
+
+    argv[0] = argv0;
+    prepare("mpi");
+    set("PATH", "/nowhere::/usr/bin:/bin");
+    fake_spank.argv = argv;
+    return preloaded();
+}
+
+static void ask_for(const char *name, const char *value)
+{
+    plugin_options_register(&fake_spank.handle);
+    for (int i = 0; i < fake_spank.options; i++)
+        if (strcmp(fake_spank.option[i].name, name) == 0)
+            (void)fake_spank.option[i].cb(i, value, 1);
+}
+
+static void test_program(void)
+{
+    const int own = sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32,
+              other = own == ELFCLASS64 ? ELFCLASS32 : ELFCLASS64;
+    char sh[] = "sh", self[] = "/proc/self/exe", none[] = "nosuch-program",
+         script[112];
+
+    snprintf(program, sizeof program, "%s/program", dir);
+    snprintf(script, sizeof script, "%s.sh", program);
+    is_str(preloaded_into(self), library, "into a program of this system");
+    is_str(preloaded_into(sh), library, "also one by PATH");
+    is_str(preloaded_into(none), library, "one that is not there will say so");
+    make_elf(NULL, own);
+    ok(!preloaded_into(program) && fake_spank.errors == 0,
+       "not into one that is linked statically, without a word");
+    make_elf("/lib/ld-musl-x86_64.so.1", own);
+    ok(!preloaded_into(program), "nor into one of another C library");
+    make_elf("/bin/sh", own);
+    ok(!preloaded_into(program), "which may be there");
+    make_elf("/lib64/ld-linux-x86-64.so.2", other);
+    ok(!preloaded_into(program), "nor into one of another class");
+    make_script("#! ", program);
+    ok(!preloaded_into(script), "nor where it runs a script");
+    make_script("#!", "/bin/sh -e");
+    is_str(preloaded_into(script), library, "but into a script's own");
+    make_script("0 a\n", "1 b");
+    is_str(preloaded_into(script), library, "or what cannot be told");
+    ask_for("evenstep-meter", "mpi");
+    ok(!preloaded_into(program) && fake_spank.errors == 1
+           && strstr(fake_spank.said, "/program is linked statically, or not"),
+       "whoever has asked for the meter is told");
+    plugin_options_clear();
+    prepare("mpi");
+    ask_for("evenstep-report", "file");
+    ok(!preloaded_into(program) && fake_spank.errors == 1, "or for a report");
+    plugin_options_clear();
+    (void)unlink(program);
+    (void)unlink(script);
+}
+
 int main(void)
 {
     char *av = launcher_is;
@@ -165,6 +268,7 @@ int main(void)
     touch(strchr(launcher_is, '/'));
     test_wanted();
     test_added();
+    test_program();
     test_missing();
     test_path();
     (void)unlink(library);
