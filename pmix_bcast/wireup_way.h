@@ -7,7 +7,7 @@
 #define PMIX_BCAST_WIREUP_WAY_H
 
 enum wireup_way {
-    WIREUP_AUTO, /* PMIx where it is to be had, else TCP */
+    WIREUP_AUTO, /* PMIx where that is there anyhow, else TCP */
     WIREUP_PMIX,
     WIREUP_TCP, /* by the table, over the connections that there are anyhow */
 };

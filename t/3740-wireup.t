@@ -17,7 +17,6 @@ in_job() { on_ctl salloc -Q -N3 "$@"; }
 run() { in_job evenstep run --metrics equal --range 0:300 "$@" -- sh -c 'exec seq {begin} $(({end} - 1))'; }
 nothing_left() { wait_for 60 no_agents && wait_for 60 no_jobs; }
 seq 0 299 >want
-notice='evenstep: Slurm has no PMIx here: the agents wire up over TCP \(wireup = "tcp" in evenstep.conf does so at once\)'
 
 test_expect_success 'up: three nodes whose Slurm has no PMIx' '
 	testbed_up --nodes 3 --no-pmix --plugin "$EVENSTEP_BUILD/evenstep.so" --plugin-args "launcher=$EVENSTEP_BUILD/evenstep" &&
@@ -26,8 +25,8 @@ test_expect_success 'up: three nodes whose Slurm has no PMIx' '
 test_expect_success 'as it comes: run works, and says nothing of how the agents found each other' '
 	run >got 2>err && test_cmp want got && cat err && ! grep -E "PMIx|TCP" err
 '
-test_expect_success 'wireup = "auto": one line says it' '
-	way auto && run >got 2>err && test_cmp want got && said "$notice" && test "$(grep -c PMIx err)" = 1
+test_expect_success 'wireup = "auto", likewise: PMIx is beside steps that have it' '
+	way auto && run >got 2>err && test_cmp want got && cat err && ! grep -E "PMIx|TCP" err
 '
 test_expect_success 'wireup = "tcp": run works, and nothing is said of it' '
 	way tcp && run --repeat 2 >got 2>err && cat want want >twice && test_cmp twice got && cat err && ! grep -E "PMIx|TCP" err
@@ -98,14 +97,41 @@ test_expect_success 'a node that dies in the middle of a run: its part is done b
 test_expect_success 'down leaves nothing' 'testbed_down && testbed_nothing_left $testbed_name'
 
 # --- a Slurm that has it -----------------------------------------------------------
-for way in pmix auto; do
-	test_expect_success PMIX "wireup = \"$way\" where Slurm has it: run, bcast and srun --evenstep, by PMIx" '
-		{ test $way = auto || testbed_up --nodes 3 --plugin "$EVENSTEP_BUILD/evenstep.so" --plugin-args "launcher=$EVENSTEP_BUILD/evenstep"; } &&
-		way $way && run >got 2>err && test_cmp want got && cat err && ! grep -E "PMIx|TCP" err &&
-		in_job evenstep bcast -f --verify "$PWD/file" /tmp/file && for node in n0 n1 n2; do on_node $node cat /tmp/file | cmp file || return 1; done &&
-		in_job sh -c "evenstep run --metrics equal --range 0:3 -- sleep 5 & sleep 3; pgrep -a srun; wait" >srun 2>&1; cat srun && grep -e "--mpi=pmix" srun &&
-		on_ctl srun -N3 --evenstep=required sh -c "evenstep conntable dump \$EVENSTEP_DIR/conntable" >got 2>err && cat err && test "$(wc -l <got)" -ge 9
-	'
-done
+# sruns COMMAND...: in ./sruns, those that run beside it.
+sruns() { on_ctl "$@" sh -c 'test "$SLURM_PROCID" != 0 || until test -e go; do sleep 0.1; done' 2>err & step=$!; wait_for 60 agents_on 3 && for each in $(ours srun); do tr "\\0" " " <"/proc/$each/cmdline" && echo; done >sruns; : >go; wait $step && cat sruns err && rm go; }
+agents_on() { test "$(ours evenstep-agent | wc -w)" -ge "$1"; }
+test_expect_success PMIX 'wireup = "pmix" where Slurm has it: run, bcast and srun --evenstep, by PMIx' '
+	testbed_up --nodes 3 --plugin "$EVENSTEP_BUILD/evenstep.so" --plugin-args "launcher=$EVENSTEP_BUILD/evenstep" &&
+	way pmix && run >got 2>err && test_cmp want got && cat err && ! grep -E "PMIx|TCP" err &&
+	in_job evenstep bcast -f --verify "$PWD/file" /tmp/file && for node in n0 n1 n2; do on_node $node cat /tmp/file | cmp file || return 1; done &&
+	in_job sh -c "evenstep run --metrics equal --range 0:3 -- sleep 5 & sleep 3; pgrep -a srun; wait" >srun 2>&1; cat srun && grep -e "--mpi=pmix" srun &&
+	on_ctl srun -N3 --evenstep=required sh -c "evenstep conntable dump \$EVENSTEP_DIR/conntable" >got 2>err && cat err && test "$(wc -l <got)" -ge 9
+'
+test_expect_success PMIX 'wireup = "auto": run by TCP' '
+	way auto && run >got 2>err && test_cmp want got && cat err && ! grep -E "PMIx|TCP" err &&
+	in_job sh -c "evenstep run --metrics equal --range 0:3 -- sleep 5 & sleep 3; pgrep -a srun; wait" >srun 2>&1; cat srun && grep -e "--mpi=none" srun && ! grep -e "--mpi=pmix" srun
+'
+test_expect_success PMIX 'as it comes: the agents of a step with PMIx by PMIx, of one without by TCP' '
+	unset EVENSTEP_CONF && sruns srun -N3 --mpi=pmix --evenstep=required && grep -e "--overlap --mpi=pmix " sruns &&
+	sruns env SLURM_MPI_TYPE=pmix srun -N3 --evenstep=required && grep -e "--overlap --mpi=pmix " sruns &&
+	sruns srun -N3 --evenstep=required && grep -e "--overlap --mpi=none " sruns && ! grep -e "--mpi=pmix" sruns &&
+	on_ctl srun -N3 --mpi=pmix --evenstep=required sh -c "evenstep conntable dump \$EVENSTEP_DIR/conntable" >got 2>err && cat err && quiet err && test "$(wc -l <got)" -ge 9
+'
+test_expect_success PMIX 'an agent that PMIx has lost: one line, and TCP' '
+	rm -f died late always && way auto "plugin { agent_path = \"$PWD/dying\" }" &&
+	on_ctl srun -N3 --mpi=pmix --evenstep=required echo ran >got 2>err && cat err && test "$(grep -c ran got)" = 3 &&
+	said "evenstep: warning: .*: starting them once more, to wire up over TCP and not by PMIx .wireup = .tcp. in evenstep.conf does so at once." && test "$(grep -c evenstep: err)" = 1 && nothing_left
+'
+cat >stuck <<END
+#!/bin/sh
+test \$EVENSTEP_WIREUP = tcp || exec sleep 100
+exec $real
+END
+chmod +x stuck
+test_expect_success PMIX 'agents that hang in PMIx: after 15 s one line, and TCP' '
+	way auto "plugin { agent_path = \"$PWD/stuck\" }" && begin=$(date +%s) && on_ctl srun -N3 --mpi=pmix --evenstep=required echo ran >got 2>err && took=$(($(date +%s) - begin)) && cat err &&
+	test "$(grep -c ran got)" = 3 && said "evenstep: warning: no agent came: starting them once more, to wire up over TCP and not by PMIx .wireup = .tcp. in evenstep.conf does so at once." &&
+	echo "$took s" && test $took -ge 14 && test $took -lt 40 && nothing_left
+'
 test_expect_success PMIX 'down leaves nothing, likewise' 'testbed_down && testbed_nothing_left $testbed_name'
 test_done

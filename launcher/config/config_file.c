@@ -43,7 +43,7 @@ static void defaults(struct config *c)
     const struct policy_kind *kind;
 
     memset(c, 0, sizeof *c);
-    c->wireup = WIREUP_TCP;
+    c->wireup = WIREUP_AUTO;
     strcpy(c->step_policy, KINDS_DEFAULT);
     c->step_threshold = (struct threshold_rule){THRESHOLD_PERCENT, 5};
     c->step_patience_s = PATIENCE_S;

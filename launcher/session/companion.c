@@ -428,6 +428,15 @@ int companion_leave_pmix(char **argv)
     return 0;
 }
 
+/* srun puts the one that it takes there, by --mpi or MpiDefault, before the
+ * plugin starts anything. */
+int companion_step_has_pmix(void)
+{
+    const char *type = getenv("SLURM_MPI_TYPE");
+
+    return type && strncmp(type, "pmix", 4) == 0;
+}
+
 /* srun 22.05 to 26.05 where it has no such plugin: "cannot find mpi plugin for
  * mpi/pmix", "Invalid MPI type 'pmix'"; a slurmstepd that has none says the
  * first.  An agent of ours where the plugin is there and serves another PMIx:

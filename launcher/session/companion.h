@@ -37,6 +37,8 @@ int companion_argv(char ***argv,
 void companion_argv_free(char **argv);
 /* Those words for a step without PMIx; 0, or -1 if memory ran out. */
 int companion_leave_pmix(char **argv);
+/* Is it in the environment of its srun that Slurm starts a step with PMIx? */
+int companion_step_has_pmix(void);
 /* Do srun's, or an agent's, last words say that PMIx is not to be had? */
 int companion_lacks_pmix(const char *said);
 

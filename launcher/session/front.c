@@ -130,6 +130,14 @@ int front_has_nodes(int is_local, struct es_error *err)
                    "no allocation");
 }
 
+/* PMIx is loaded beside a step that has it anyhow. */
+static enum wireup_way choose_way(enum wireup_way way, int beside_a_step)
+{
+    if (way != WIREUP_AUTO || (beside_a_step && companion_step_has_pmix()))
+        return way;
+    return WIREUP_TCP;
+}
+
 int front_open(struct front *f,
                const struct config *config,
                struct session_setup *setup,
@@ -147,7 +155,7 @@ int front_open(struct front *f,
     setup->ports = config->bcast.ports;
     setup->encrypt = config->encrypt;
     setup->interfaces = config->bcast.interface;
-    setup->wireup = config->wireup;
+    setup->wireup = choose_way(config->wireup, setup->place.job != 0);
     /* An srun that has no job around it ends its own with the step. */
     if (!setup->place.job || setup->place.job == companion_job_from_environ())
         setup->linger_s = (uint32_t)config->linger_s;

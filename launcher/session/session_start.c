@@ -16,6 +16,7 @@
 #define START_MS 30000 /* from srun to the last READY */
 /* After the last HERE that came: a node's prolog may take its time. */
 #define CALL_MS 15000
+#define PMIX_MS 15000 /* instead of START_MS, where TCP is to be had, too */
 /* After the last READY that came: all are through the same fence, so more
  * follow at once.  Slurm 22.05's PMIx now and then keeps some in it for ever;
  * a second step has always been well. */
@@ -71,6 +72,23 @@ static void without_pmix(struct session *s)
     }
 }
 
+/* Where PMIx need not be, it is not tried twice: 1, and they are started without;
+ * 0: it must be, or is not the reason. */
+static int leave_pmix(struct session *s, const char *why)
+{
+    if (s->wireup != WIREUP_AUTO || s->is_local || launch_is_by_tcp(s->launch))
+        return 0;
+    if (launch_without_pmix(s->launch) < 0) {
+        fail_start(s, "free some memory", "out of memory");
+        return 1;
+    }
+    notice("warning: %s: starting them once more, to wire up over TCP and not "
+           "by PMIx (wireup = \"tcp\" in evenstep.conf does so at once)",
+           why);
+    start_soon(s);
+    return 1;
+}
+
 /* Of a session that began early: who has not come, and that was not told, is lost.
  */
 static void give_up_awaited(struct session *s, const char *why)
@@ -95,7 +113,8 @@ static void on_launch_failed(void *arg)
     if (!s->is_local && !launch_is_by_tcp(s->launch)
         && arrival_came(s->arrival) == 0 && companion_lacks_pmix(said))
         without_pmix(s);
-    else
+    else if (arrival_came(s->arrival) > 0
+             || !leave_pmix(s, said[0] ? said : "no agent came"))
         fail_start(s,
                    s->is_local
                        ? "see what it says"
@@ -335,6 +354,7 @@ static void on_arrival_lost(void *arg,
                             const char *why)
 {
     struct session *s = arg;
+    char text[NODE_NAME_MAX + 200];
 
     if (s->ready) {
         members_seat(s->members, rank, node);
@@ -346,13 +366,15 @@ static void on_arrival_lost(void *arg,
     }
     if (s->is_local || s->again || s->failed)
         return; /* of --local, what it said comes with its end */
+    snprintf(text, sizeof text, "%s was lost during the start (%.150s)", node,
+             why);
+    if (leave_pmix(s, text))
+        return;
     if (!launch_may_repeat(s->launch)) {
         fail_lost(s, node, why);
         return;
     }
-    notice("warning: %s was lost during the start (%s): starting them once "
-           "more",
-           node, why);
+    notice("warning: %s: starting them once more", text);
     start_soon(s);
 }
 
@@ -391,6 +413,15 @@ static int start_agents(struct session *s, struct es_error *err)
     return launch_start(s->launch, err);
 }
 
+/* From srun to the first of them. */
+static int start_ms(const struct session *s)
+{
+    return s->wireup == WIREUP_AUTO && !s->is_local
+                   && (!s->launch || !launch_is_by_tcp(s->launch))
+               ? PMIX_MS
+               : START_MS;
+}
+
 void session_start_forget(struct session *s)
 {
     members_destroy(s->members);
@@ -410,7 +441,7 @@ static void start_again(struct session *s)
     launch_stop(s->launch);
     if (start_agents(s, &err) < 0)
         fail_start(s, err.mend, err.what);
-    else if (session_set_deadline(s, START_MS) < 0)
+    else if (session_set_deadline(s, start_ms(s)) < 0)
         fail_start(s, "free some memory", "out of memory");
 }
 
@@ -437,6 +468,8 @@ static void on_deadline(evutil_socket_t fd, short what, void *arg)
     if (of > 0)
         snprintf(came, sizeof came, "only %zu of %zu agents came",
                  s->n ? s->here : arrival_came(s->arrival), of);
+    if (leave_pmix(s, came))
+        return;
     if (launch_may_repeat(s->launch) && of > 0) {
         notice("warning: %s: starting them once more", came);
         start_again(s);
@@ -545,7 +578,7 @@ int session_start(struct session *s,
     s->early_timer = evtimer_new(s->base, on_early, s);
     s->arrival = arrival_create(s->base, &arrival_events, s);
     if (!s->sat || !s->deadline || !s->early_timer || !s->arrival
-        || session_set_deadline(s, START_MS) < 0)
+        || session_set_deadline(s, start_ms(s)) < 0)
         return es_no_memory(err);
     if (!s->is_local)
         s->wanted = companion_nodes(&setup->place);

@@ -248,6 +248,40 @@ static int signalled(int over)
     return WIFSIGNALED(status) ? WTERMSIG(status) : -WEXITSTATUS(status);
 }
 
+static enum wireup_way way_of(enum wireup_way way, uint32_t job, char *type)
+{
+    struct config of = config;
+    struct session_setup setup = {.local = 2, .place.job = job};
+
+    of.wireup = way;
+    if (type)
+        setenv("SLURM_MPI_TYPE", type, 1);
+    else
+        unsetenv("SLURM_MPI_TYPE");
+    if (front_begin(&front, &err) < 0
+        || front_open(&front, &of, &setup, &all, "ready") < 0)
+        bail("no session");
+    end();
+    unsetenv("SLURM_MPI_TYPE");
+    return session.setup.wireup;
+}
+
+/* Beside a step of a job, or not. */
+static void test_wireup(void)
+{
+    is_int(way_of(WIREUP_AUTO, 7, "pmix"), WIREUP_AUTO,
+           "auto: PMIx, if it can be, beside a step that has it");
+    is_int(way_of(WIREUP_AUTO, 7, "pmix_v4"), WIREUP_AUTO,
+           "of whatever version");
+    is_int(way_of(WIREUP_AUTO, 7, "none"), WIREUP_TCP,
+           "TCP beside one that has none");
+    is_int(way_of(WIREUP_AUTO, 7, NULL), WIREUP_TCP, "or does not say");
+    is_int(way_of(WIREUP_AUTO, 0, "pmix"), WIREUP_TCP,
+           "and of what is no step beside another");
+    is_int(way_of(WIREUP_TCP, 7, "pmix"), WIREUP_TCP, "tcp holds anywhere");
+    is_int(way_of(WIREUP_PMIX, 0, NULL), WIREUP_PMIX, "so does pmix");
+}
+
 int main(void)
 {
     (void)alarm(60);
@@ -259,6 +293,7 @@ int main(void)
     test_failed();
     test_allocation();
     test_zero();
+    test_wireup();
     is_int(signalled(0), SIGTERM, "a signal ends it, in the end by itself");
     is_int(signalled(1), 0, "one that comes when it is over does not");
     return done();

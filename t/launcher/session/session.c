@@ -246,7 +246,9 @@ static int srun_main(int argc, char **argv)
     for (int i = 1; i < argc; i++)
         pmix |= strcmp(argv[i], "--mpi=pmix") == 0;
     if (pmix) {
-        fprintf(stderr, "srun: error: cannot find mpi plugin for mpi/pmix\n");
+        fprintf(stderr, "srun: error: %s\n",
+                getenv("FAKE") ? "Task launch failed"
+                               : "cannot find mpi plugin for mpi/pmix");
         return 1;
     }
     if (start > 1)
@@ -625,6 +627,13 @@ static void test_srun(void)
     open_by_srun(NULL, WIREUP_AUTO);
     ok(heard.ready == 1 && started() == 2,
        "a Slurm without PMIx: they are started once more without");
+    end();
+    open_by_srun("other words", WIREUP_AUTO);
+    ok(heard.ready == 1 && started() == 2,
+       "or whatever a start by PMIx fails by");
+    end();
+    open_by_srun("other words", WIREUP_PMIX);
+    ok(heard.failed == 1 && started() == 1, "but where PMIx must be");
     end();
     open_by_srun(NULL, WIREUP_PMIX);
     ok(heard.failed == 1 && started() == 1
