@@ -266,18 +266,21 @@ static int are_single(const struct run_options *o, const struct work_type *t)
                && t->policy.value[0] <= 1);
 }
 
-/* Who asks for as many pieces as there are units, and gives no policy, means one
- * unit a piece, where --pieces alone is only the most that there may be. */
+/* Who asks for as many pieces as there are units, or has as many nodes, and gives no
+ * policy, means one unit a piece, where --pieces alone is only the most that there may
+ * be, and a node may get the units of another. */
 static int make_single(struct run_options *o,
                        struct work_type *t,
                        const char *where)
 {
     struct policy_option single;
     struct es_error unused = {0};
-    uint64_t units = o->work.end - o->work.begin;
+    uint64_t units = (o->work.end - o->work.begin) / o->grain, most;
 
-    if (o->policy_text || o->works || o->n_queues > 0
-        || o->pieces == DISPATCH_BY_COST || o->pieces < units / o->grain
+    most = o->pieces == DISPATCH_BY_COST ? 1 : o->pieces;
+    if (o->local.n > most)
+        most = o->local.n;
+    if (o->policy_text || o->works || o->n_queues > 0 || most < units
         || policy_option_parse(&single, NULL, "manual:size=1", POLICY_STRICT,
                                &unused)
                < 0)
