@@ -64,6 +64,18 @@ test_expect_success 'a time that is nowhere is guessed; without communication it
 	jq -e ".times == {own: 0, alike: 0, given: 7, mean: 0, nothing: 1} and .communications == 9" out &&
 	jq -e "all(.tasks[1:][]; .time == 7) and all(.edges[]; .comm == 7 * 7 / 8 / 2)" guessed.json
 '
+test_expect_success "WfCommons' before 1.5: tasks or jobs with their files beside them, parents by id or by name" '
+	cat >old.json <<-\END &&
+	{"schemaVersion": "1.2", "workflow": {"makespan": 3, "jobs": [
+	 {"name": "a_1", "type": "compute", "runtime": 2, "cores": 2, "memory": 1000, "files": [{"link": "output", "name": "x", "size": 250000}]},
+	 {"name": "b_1", "type": "compute", "runtime": 3.5, "parents": ["a_1"], "files": [{"link": "input", "name": "x", "size": 250000}]}]}}
+	END
+	evenstep graph import --to new.json old.json >out && cat out && grep -x "format    WfCommons. WfFormat" out &&
+	jq -c "[.tasks[] | [.id, .time, .cores, .memory]], [.edges[] | [.from, .to, .comm]]" new.json >got &&
+	printf "%s\n" "[[\"a_1\",2,2,1000000],[\"b_1\",3.5,null,null]]" "[[\"a_1\",\"b_1\",2]]" >want && sed "s/[.]0\>//g" got | test_cmp want - &&
+	jq ".workflow |= (.tasks = (.jobs | map(.id = \"ID-\" + .name | .runtimeInSeconds = .runtime | .files[].sizeInBytes = 250000000 | del(.runtime, .files[].size))) | del(.jobs)) | .workflow.tasks[].command = {program: \"true\", arguments: []}" old.json >mid.json &&
+	evenstep graph import --to new.json mid.json >out && cat out && grep -x "commands  2: graph run can run it" out && jq -e ".edges | map([.from, .to, .comm]) == [[\"ID-a_1\", \"ID-b_1\", 2]]" new.json
+'
 test_expect_success 'other formats, too, say what they are' '
 	printf "2\n0 0 0\n1 6 1 0\n2 2 2 0 1\n3 0 2 1 2\n" >small.stg && printf "digraph { a [time=1] }" >own.dot && printf "digraph { a [time=1]; a -> b }" >plain.dot &&
 	evenstep graph import small.stg >out && grep -x "format    Standard Task Graph" out &&

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/graph/graph_file.h"
 #include "launcher/graph/graph_text.h"
+#include "launcher/graph/graph_wfold.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -95,7 +96,9 @@ static int read_json(struct graph_draft *d,
     if (!all)
         return es_fail(err, ES_USAGE, "give JSON that is whole", "%s:%d:%d: %s",
                        d->name, at.line, at.column, at.text);
-    if (json_object_get(all, "workflow"))
+    if (graph_wfold_update(all) < 0)
+        rc = es_no_memory(err);
+    else if (json_object_get(all, "workflow"))
         rc = graph_read_wfformat(d, all, how, err);
     else if (json_object_get(all, "rules"))
         rc = graph_read_makeflow(d, all, how, err);

@@ -110,7 +110,7 @@ int graph_manner_check(const json_t *all,
 /* --- words ---------------------------------------------------------------- */
 
 /* Words before those that are there; also of words that ran out of memory. */
-static int put_before(struct graph_work_task *t,
+static int put_before(struct graph_manner *t,
                       const json_t *words,
                       struct es_error *err)
 {
@@ -137,7 +137,7 @@ static int put_before(struct graph_work_task *t,
     return 0;
 }
 
-static int bad(const struct graph_work_task *t,
+static int bad(const struct graph_manner *t,
                const char *key,
                const char *mend,
                const char *what,
@@ -163,7 +163,7 @@ static json_t *assignment(const char *name, const json_t *value)
     return word;
 }
 
-static int add_environment(struct graph_work_task *t,
+static int add_environment(struct graph_manner *t,
                            const json_t *env,
                            const char *key,
                            const char *path,
@@ -217,7 +217,7 @@ static json_t *makeflow_environment(const json_t *all, const json_t *rule)
 }
 
 /* Of evenstep's own. */
-static int read_limits(struct graph_work_task *t,
+static int read_limits(struct graph_manner *t,
                        const json_t *task,
                        const char *path,
                        struct es_error *err)
@@ -248,7 +248,7 @@ static int read_limits(struct graph_work_task *t,
     return rc;
 }
 
-int graph_manner_read(struct graph_work_task *t,
+int graph_manner_read(struct graph_manner *t,
                       const json_t *all,
                       const json_t *at,
                       const char *path,

@@ -7,7 +7,17 @@
 #ifndef LAUNCHER_GRAPH_GRAPH_MANNER_H
 #define LAUNCHER_GRAPH_GRAPH_MANNER_H
 
-#include "launcher/graph/graph_work.h"
+#include "pmix_bcast/error.h"
+
+#include <jansson.h>
+#include <stdint.h>
+
+struct graph_manner {
+    char **argv;      /* NULL-ended; replaced by others of the same owner */
+    const char *name; /* of the task, for messages */
+    double timeout;   /* seconds; 0: none */
+    int64_t retries;  /* -1: as for all */
+};
 
 /* Are the keys of all, its tasks and edges such that `graph run` knows?  Else
  * -1 with ES_USAGE. */
@@ -21,7 +31,7 @@ int graph_manner_check(const json_t *all,
  *   all      the file
  *   at       its task, rule or execution
  */
-int graph_manner_read(struct graph_work_task *t,
+int graph_manner_read(struct graph_manner *t,
                       const json_t *all,
                       const json_t *at,
                       const char *path,

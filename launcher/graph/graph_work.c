@@ -2,6 +2,7 @@
 #include "launcher/graph/graph_work.h"
 #include "launcher/graph/graph_manner.h"
 #include "launcher/graph/graph_text.h"
+#include "launcher/graph/graph_wfold.h"
 #include "launcher/wire/graph_message.h"
 #include "pmix_bcast/array.h"
 
@@ -216,6 +217,21 @@ static int name_task(const struct reading *r, uint32_t v)
     return *name ? 0 : es_no_memory(r->err);
 }
 
+static int read_manner(const struct reading *r,
+                       uint32_t v,
+                       const json_t *all,
+                       const json_t *at)
+{
+    struct graph_work_task *t = &r->w->task[v];
+    struct graph_manner m = {.argv = t->argv, .name = t->name};
+    int rc = graph_manner_read(&m, all, at, r->path, r->err);
+
+    t->argv = m.argv;
+    t->timeout = m.timeout;
+    t->retries = m.retries;
+    return rc;
+}
+
 /* The keys under which a format has what. */
 struct keys {
     const json_t *tasks;      /* as in the graph */
@@ -236,7 +252,7 @@ static int read_task(const struct reading *r,
     if (k->executions)
         at = json_object_get(k->executions, t->name);
     if (read_command(r, v, json_object_get(at, "command")) < 0
-        || graph_manner_read(t, all, at, r->path, r->err) < 0
+        || read_manner(r, v, all, at) < 0
         || read_names(r, v, k->inputs, json_object_get(task, k->inputs),
                       &t->input, &t->inputs)
                < 0)
@@ -297,7 +313,7 @@ int graph_work_read(struct graph_work *w,
     *w = (struct graph_work){.tasks = f->graph->tasks};
     w->task = calloc(w->tasks, sizeof *w->task);
     w->index = json_object();
-    if (!w->task || !w->index)
+    if (!w->task || !w->index || graph_wfold_update(all) < 0)
         (void)es_no_memory(r.err);
     else if (!all)
         es_fail(err, ES_USAGE,
