@@ -19,6 +19,15 @@ test_expect_success "Snakemake's --dag: a job has the benchmark of its rule and 
 		\"map sample=north\": 9, \"map sample=south\": 12, index: 6, \"plot_map sample=north\": 6}" times &&
 	jq -e ".edges | length == 9" snake.json
 '
+test_expect_success "Snakemake's benchmarks as JSON lines: the same times, also where they name rule and wildcards" '
+	cp -r benchmarks jsonl && find jsonl -type f >files && while read -r f; do
+		awk -F"\t" "NR > 1 {printf \"{\\\"s\\\": %s, \\\"h:m:s\\\": \\\"x\\\"}\\n\", \$1}" $f >${f%.*}.jsonl && rm $f || return 1
+	done <files && cat jsonl/*.jsonl && evenstep graph import --times benchmarks --to by_tsv.json snakemake.dot >out && evenstep graph import --times jsonl --to by_jsonl.json snakemake.dot >out &&
+	jq "[.tasks[] | [.id, .time]]" by_tsv.json >want && jq "[.tasks[] | [.id, .time]]" by_jsonl.json >got && test_cmp want got &&
+	echo "{\"s\": 77, \"threads\": 2, \"rule_name\": \"map\", \"wildcards\": {\"sample\": \"south\"}}" >named.jsonl && evenstep graph import --guess 1 --times named.jsonl --to named.json snakemake.dot >out && cat out &&
+	jq -e "[.tasks[] | select(.id == \"map sample=south\")] | map(.time, .cores) == [77, 2]" named.json &&
+	echo "{\"x\": 1}" >other.jsonl && fails 2 "evenstep: --times: other.jsonl: line 1: s is no time: give Snakemake.s benchmark, with seconds as \"s\"" evenstep graph import --times other.jsonl snakemake.dot
+'
 test_expect_success "Nextflow's -with-dag: tasks are those of the trace, waiting by tag or for all" '
 	evenstep graph import --times trace.txt --to flow.json nextflow.dot >out && cat out &&
 	grep -x "format    Nextflow.s -with-dag" out &&

@@ -3,7 +3,8 @@
  * Reports of workflow systems, line by line:
  *
  *   Nextflow   -with-trace: columns with tabs between, named in the first line
- *   Snakemake  benchmark: likewise, of one task, a line for each repetition
+ *   Snakemake  benchmark: likewise, of one task, a line for each repetition; or,
+ *              in a file .jsonl, an object for each
  *   Makeflow   .makeflowlog: a line for each change of a task's state, and lines
  *              that begin with # for all else
  */
@@ -282,6 +283,62 @@ static int read_benchmark(struct report *r)
     return more;
 }
 
+/* Wildcards as in the table, "a=1 b=2"; in JSON they are an object. */
+static void name_object(const struct report *r,
+                        const json_t *row,
+                        char name[NAME_MAX_])
+{
+    const char *rule = json_string_value(json_object_get(row, "rule_name"));
+    json_t *wildcards = json_object_get(row, "wildcards"), *value;
+    const char *key;
+    int n = snprintf(name, NAME_MAX_, "%s", rule ? rule : r->name);
+
+    json_object_foreach(wildcards, key, value)
+    {
+        if (rule && n < NAME_MAX_ && json_is_string(value))
+            n += snprintf(name + n, (size_t)(NAME_MAX_ - n), " %s=%s", key,
+                          json_string_value(value));
+    }
+    if (rule && json_is_string(wildcards) && n < NAME_MAX_)
+        snprintf(name + n, (size_t)(NAME_MAX_ - n), " %s",
+                 json_string_value(wildcards));
+}
+
+static int read_object(struct report *r, const char *line)
+{
+    json_t *row = json_loads(line, 0, NULL);
+    const json_t *seconds = json_object_get(row, "s");
+    char name[NAME_MAX_];
+    struct graph_time time = {
+        .name = name,
+        .seconds = json_is_number(seconds) ? json_number_value(seconds) : -1,
+        .memory = json_number_value(json_object_get(row, "max_rss")) * MIB,
+        .cores = json_number_value(json_object_get(row, "threads"))};
+    const int is_json = row != NULL;
+
+    name_object(r, row, name);
+    json_decref(row);
+    if (!is_json)
+        return bad(r, "give the whole benchmark", "no JSON");
+    if (!(time.seconds >= 0) || time.seconds > SECONDS_MAX)
+        return bad(r, "give Snakemake's benchmark, with seconds as \"s\"",
+                   "s is no time");
+    if (!(time.memory >= 0))
+        time.memory = 0;
+    if (!(time.cores >= 0))
+        time.cores = 0;
+    return graph_times_add(r->t, &time, r->err);
+}
+
+static int read_objects(struct report *r, const char *line)
+{
+    int rc = 0;
+
+    for (; rc == 0 && line; line = next_line(r))
+        rc = read_object(r, line);
+    return rc;
+}
+
 /* --- Makeflow ------------------------------------------------------------- */
 
 enum node_state { NODE_WAITING, NODE_RUNNING, NODE_COMPLETE };
@@ -402,6 +459,8 @@ int graph_report_parse(struct graph_times *t,
     if (*first == '#'
         || (isdigit((unsigned char)*first) && !strchr(first, '\t')))
         return is_of(&r, TIMES_MAKEFLOW) < 0 ? -1 : read_log(&r, first);
+    if (*first == '{' && first[strlen(first) - 1] == '}')
+        return is_of(&r, TIMES_SNAKEMAKE) < 0 ? -1 : read_objects(&r, first);
     split(&r, first);
     r.named = r.columns;
     if (r.columns >= 2 && strcmp(r.column[0], "s") == 0)

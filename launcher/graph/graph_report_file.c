@@ -29,13 +29,17 @@ static int read_one(struct graph_times *t,
 static int is_benchmark(const char *path)
 {
     char head[8] = "";
+    size_t len = strlen(path);
     FILE *file = fopen(path, "re");
     int is;
 
     if (!file)
         return 0;
     text_file_skip_mark(file);
-    is = fgets(head, sizeof head, file) && strcmp(head, "s\th:m:s") == 0;
+    is = fgets(head, sizeof head, file)
+         && (strcmp(head, "s\th:m:s") == 0
+             || (*head == '{' && len > 6
+                 && strcmp(path + len - 6, ".jsonl") == 0));
     (void)fclose(file); /* was only read */
     return is;
 }
