@@ -109,7 +109,7 @@ int graph_manner_check(const json_t *all,
 
 /* --- words ---------------------------------------------------------------- */
 
-/* Words before those that are there; also of words that ran out of memory. */
+/* Put words before those that are there. */
 static int put_before(struct graph_manner *t,
                       const json_t *words,
                       struct es_error *err)
@@ -163,29 +163,38 @@ static json_t *assignment(const char *name, const json_t *value)
     return word;
 }
 
+static int add_variable(const struct graph_manner *t,
+                        json_t *words,
+                        const char *key,
+                        const char *name,
+                        const json_t *value,
+                        const char *path,
+                        struct es_error *err)
+{
+    json_t *word = assignment(name, value);
+
+    if (!word || !*name || !strchr(LETTERS, *name)
+        || name[strspn(name, LETTERS "0123456789")]) {
+        json_decref(word);
+        return bad(t, key, "give names of variables with a text each", name,
+                   path, err);
+    }
+    return json_array_append_new(words, word) < 0 ? es_no_memory(err) : 0;
+}
+
 static int add_environment(struct graph_manner *t,
-                           const json_t *env,
+                           json_t *env,
                            const char *key,
                            const char *path,
                            struct es_error *err)
 {
-    json_t *words = json_pack("[s]", "env"), *value;
-    const char *name;
+    json_t *words = json_pack("[s]", "env");
     int rc = 0;
 
-    json_object_foreach((json_t *)env, name, value)
-    {
-        json_t *word = assignment(name, value);
-
-        if (rc == 0
-            && (!word || !*name || !strchr(LETTERS, *name)
-                || name[strspn(name, LETTERS "0123456789")]))
-            rc = bad(t, key, "give names of variables with a text each", name,
-                     path, err);
-        else if (rc == 0 && json_array_append(words, word) < 0)
-            rc = es_no_memory(err);
-        json_decref(word);
-    }
+    for (void *at = json_object_iter(env); rc == 0 && at;
+         at = json_object_iter_next(env, at))
+        rc = add_variable(t, words, key, json_object_iter_key(at),
+                          json_object_iter_value(at), path, err);
     if (rc == 0 && strchr(t->argv[0], '='))
         rc = bad(t, key, "call a program without = in its name", t->argv[0],
                  path, err);
