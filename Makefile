@@ -194,7 +194,7 @@ $(B)/libevenstep.so: $(B)/libevenstep.so.0
 $(B)/evenstep.pc: launcher/libevenstep/evenstep.pc.in $(B)/places
 	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(libdir)|; s|@INCLUDEDIR@|$(includedir)|; s|@VERSION@|$(VERSION)|' $< >$@
 # It names no library, and no version of a symbol: mpi_real.h says why.
-$(mpi_src:%.c=$(B)/pic/%.o): own = -U_FORTIFY_SOURCE -ffunction-sections
+$(mpi_src:%.c=$(B)/pic/%.o): own = -Wp,-U_FORTIFY_SOURCE -ffunction-sections
 $(B)/libevenstep-mpi.so: $(mpi_src:%.c=$(B)/pic/%.o)
 	$(CC) -shared $(ALL_LDFLAGS) -Wl,--gc-sections $(if $(SAN),,-nodefaultlibs) -o $@ $^ $(if $(SAN),,-lgcc)
 
