@@ -149,7 +149,7 @@ test_expect_success MUSL 'a program of musl, or linked statically, runs as witho
 	on_ctl srun -n1 -N1 --evenstep ./musl >got 2>err && echo plain >odd && test_cmp odd got && quiet err
 '
 test_expect_success MUSL 'also started by one of glibc, or by a script' '
-	step -n1 -N1 sh -c ./musl && echo preloaded >odd && test_cmp odd got && printf "#!$PWD/musl\n" >script && chmod +x script &&
+	step -n1 -N1 sh -c ./musl && echo preloaded >odd && test_cmp odd got && cp musl "$bin" && printf "#!$bin/musl\n" >script && chmod +x script &&
 	on_ctl srun -n1 -N1 --evenstep ./script >got 2>err && echo plain >odd && test_cmp odd got && quiet err
 '
 cp plain other && chown nobody other && chmod u+s other && LD_PRELOAD=$B/libevenstep-mpi.so ./other >probe 2>&1; grep -qx plain probe && test_set_prereq SETUID

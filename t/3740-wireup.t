@@ -97,8 +97,13 @@ test_expect_success 'a node that dies in the middle of a run: its part is done b
 test_expect_success 'down leaves nothing' 'testbed_down && testbed_nothing_left $testbed_name'
 
 # --- a Slurm that has it -----------------------------------------------------------
-# sruns COMMAND...: in ./sruns, those that run beside it.
-sruns() { on_ctl "$@" sh -c 'test "$SLURM_PROCID" != 0 || until test -e go; do sleep 0.1; done' 2>err & step=$!; wait_for 60 agents_on 3 && for each in $(ours srun); do tr "\\0" " " <"/proc/$each/cmdline" && echo; done >sruns; : >go; wait $step && cat sruns err && rm go; }
+# sruns COMMAND...: in ./sruns, those of this testbed while it waits for ./go on three nodes.
+until_go="until test -e go; do sleep 0.1; done"
+sruns() {
+	wait_for 60 no_agents && rm -f go && { "$@" >got 2>err & } && step=$! && wait_for 60 agents_on 3 &&
+	for each in $(ours srun); do xargs -0 <"/proc/$each/cmdline"; done >sruns
+	: >go; wait "$step"; code=$?; cat sruns err; return "$code"
+}
 agents_on() { test "$(ours evenstep-agent | wc -w)" -ge "$1"; }
 test_expect_success PMIX 'wireup = "pmix" where Slurm has it: run, bcast and srun --evenstep, by PMIx' '
 	testbed_up --nodes 3 --plugin "$EVENSTEP_BUILD/evenstep.so" --plugin-args "launcher=$EVENSTEP_BUILD/evenstep" &&
@@ -109,12 +114,12 @@ test_expect_success PMIX 'wireup = "pmix" where Slurm has it: run, bcast and sru
 '
 test_expect_success PMIX 'wireup = "auto": run by TCP' '
 	way auto && run >got 2>err && test_cmp want got && cat err && ! grep -E "PMIx|TCP" err &&
-	in_job sh -c "evenstep run --metrics equal --range 0:3 -- sleep 5 & sleep 3; pgrep -a srun; wait" >srun 2>&1; cat srun && grep -e "--mpi=none" srun && ! grep -e "--mpi=pmix" srun
+	sruns in_job evenstep run --metrics equal --range 0:3 -- sh -c "$until_go" && grep -e "--mpi=none " sruns && ! grep -e "--mpi=pmix" sruns
 '
 test_expect_success PMIX 'as it comes: the agents of a step with PMIx by PMIx, of one without by TCP' '
-	unset EVENSTEP_CONF && sruns srun -N3 --mpi=pmix --evenstep=required && grep -e "--overlap --mpi=pmix " sruns &&
-	sruns env SLURM_MPI_TYPE=pmix srun -N3 --evenstep=required && grep -e "--overlap --mpi=pmix " sruns &&
-	sruns srun -N3 --evenstep=required && grep -e "--overlap --mpi=none " sruns && ! grep -e "--mpi=pmix" sruns &&
+	unset EVENSTEP_CONF && sruns on_ctl srun -N3 --mpi=pmix --evenstep=required sh -c "$until_go" && grep -e "--overlap --mpi=pmix " sruns &&
+	sruns on_ctl env SLURM_MPI_TYPE=pmix srun -N3 --evenstep=required sh -c "$until_go" && grep -e "--overlap --mpi=pmix " sruns &&
+	sruns on_ctl srun -N3 --evenstep=required sh -c "$until_go" && grep -e "--overlap --mpi=none " sruns && ! grep -e "--mpi=pmix" sruns &&
 	on_ctl srun -N3 --mpi=pmix --evenstep=required sh -c "evenstep conntable dump \$EVENSTEP_DIR/conntable" >got 2>err && cat err && quiet err && test "$(wc -l <got)" -ge 9
 '
 test_expect_success PMIX 'an agent that PMIx has lost: one line, and TCP' '
