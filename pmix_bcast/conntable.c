@@ -224,7 +224,8 @@ int conntable_open(struct conntable *t,
 
     memset(t, 0, sizeof *t);
     if (fd < 0)
-        return es_fail(err, ES_WORK, see_file, "%s: %s", path, strerror(errno));
+        return es_fail(err, errno == ENOENT ? ES_USAGE : ES_WORK, see_file,
+                       "%s: %s", path, strerror(errno));
     rc = map(&bytes, &len, path, fd, err);
     (void)close(fd); /* the mapping stays */
     if (rc < 0)

@@ -24,6 +24,22 @@ static int print_commands(struct es_error *err)
 
 static const struct option none[] = {{.type = OPTION_END}};
 
+/* Is the part one of its actions, as plan of graph? */
+static int has_action(const struct subcommand *c, const char *part)
+{
+    const char *at = c->operands ? c->operands : "";
+    size_t len = strlen(part);
+
+    while (*at && *at != ' ') {
+        size_t n = strcspn(at, "| ");
+
+        if (n == len && strncmp(at, part, n) == 0)
+            return 1;
+        at += n + (at[n] == '|');
+    }
+    return 0;
+}
+
 static int help_main(int argc, char **argv, struct es_error *err)
 {
     int rc = options_parse(&command_help, NULL, argc, argv, err);
@@ -40,6 +56,9 @@ static int help_main(int argc, char **argv, struct es_error *err)
     if (argv[2] && c->sub) {
         snprintf(name, sizeof name, "%s %s", c->name, argv[2]);
         c = subcommand_find(c->sub, name);
+    } else if (argv[2] && !has_action(c, argv[2])) {
+        return es_fail(err, ES_USAGE, "leave it out",
+                       "help %s: no such part: %s", c->name, argv[2]);
     }
     return c ? options_help(c, err)
              : es_fail(err, ES_USAGE, "see `evenstep --help`",
