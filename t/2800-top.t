@@ -90,7 +90,7 @@ test_expect_success '--prometheus FILE: it is there while that runs, whole, and 
 '
 test_expect_success '--prometheus FILE by a link, which stays' '
 	mkdir far && ln -s far/prom linked.prom && { evenstep top --prometheus linked.prom 2>err 3>&- 4>&- 5>&- & } && export=$! &&
-	wait_for 60 test -s far/prom && kill -INT $export && wait $export; code=$?; export="" && test $code = 0 && test -L linked.prom && test ! -e far/prom
+	wait_for 60 test -s far/prom && kill -TERM $export && wait $export; code=$?; export="" && test $code = 0 && test -L linked.prom && test ! -e far/prom
 '
 test_expect_success 'killed: a run is not shown any more, and what it left is removed' '
 	test -d "$(file_of $run)" && kill -KILL $run && { wait $run || true; } && { seen "run (pid $run)"; test $? = 1; } && test ! -e "$(file_of $run)"; code=$?; run="" && test $code = 0
