@@ -157,11 +157,11 @@ while IFS='|' read -r what code options message; do
 		said "evenstep: $message" && nothing_arrived
 	'
 done <<'END'
-SRC that is not there|1|--local 2 nowhere dst/{node}/x|nowhere: No such file or directory: give a file that can be read
+SRC that is not there|2|--local 2 nowhere dst/{node}/x|nowhere: No such file or directory: give a file that can be read
 SRC that is a folder|1|--local 2 folder dst/{node}/x|folder: it is a directory: give -r to bring all that is in it
 SRC that is a pipe|1|--local 2 pipe dst/{node}/x|pipe: it is not a regular file: write it to a file first
 SRC that is a device|1|--local 2 /dev/zero dst/{node}/x|/dev/zero: it is not a regular file: write it to a file first
-an empty SRC|1|--local 2 "" dst/{node}/x|: No such file or directory: give a file that can be read
+an empty SRC|2|--local 2 "" dst/{node}/x|: No such file or directory: give a file that can be read
 no DST|2|--local 2 file|bcast: no DST: see .*
 a third name, without {node}|2|--local 2 file dst/{node}/x y|with --local all nodes would write the same file: .*
 DST that names a folder|2|--local 2 file dst/{node}/|DST "dst/\{node\}/" names no file: give the file's whole name
@@ -190,7 +190,7 @@ test_expect_success 'a DST that is too long is refused' '
 	said "evenstep: local0: .*: No such file or directory"
 '
 test_expect_success 'a name of any bytes is shown in one line, which a terminal does not obey' '
-	nodes 2 && odd=$(printf "a\nb\033[31m\303\244") && test_expect_code 1 evenstep bcast --local 1 "$odd" "$here/dst/{node}/x" 2>err &&
+	nodes 2 && odd=$(printf "a\nb\033[31m\303\244") && test_expect_code 2 evenstep bcast --local 1 "$odd" "$here/dst/{node}/x" 2>err &&
 	printf "%s\n" "evenstep: a\\nb\\033[31mä: No such file or directory: give a file that can be read" >want && test_cmp want err &&
 	mkdir "dst/local1/$odd" && test_expect_code 1 evenstep bcast --local 2 file "$here/dst/{node}/$odd" 2>err &&
 	said "evenstep: local1: .*/dst/local1/a\\\\nb\\\\033\[31mä: Is a directory" && test "$(wc -l <err)" = 2 &&

@@ -44,8 +44,9 @@ int broadcast_source(const char *source, struct es_error *err)
 {
     if (access(source, R_OK) == 0)
         return broadcast_is_folder(source) ? 0 : file_check_size(source, err);
-    return es_fail(err, ES_WORK, "give a file that can be read", "%s: %s",
-                   source, strerror(errno));
+    return es_fail(err, errno == ENOENT ? ES_USAGE : ES_WORK,
+                   "give a file that can be read", "%s: %s", source,
+                   strerror(errno));
 }
 
 /* The nodes say which folder that is; see agent/node_destination.h. */
