@@ -39,7 +39,6 @@ a negative threshold|2|run --threshold -1 --range 0:5 -- true|evenstep: --thresh
 an empty threshold|2|run --threshold "" --range 0:5 -- true|evenstep: --threshold: "" is no threshold: .*
 a threshold that is not a number|2|run --threshold nan% --range 0:5 -- true|evenstep: --threshold: "nan%" is no threshold: .*
 help of a part that is none|2|help run nonsense|evenstep: help run: no such part: nonsense: leave it out
-a table that is not there|2|conntable dump nowhere|evenstep: nowhere: No such file or directory: name a regular file that you may read
 metrics that are neither a word nor a file|2|run --local 1 --metrics guess --range 0:5 -- true|evenstep: guess: No such file or directory: give a file that can be read
 no agents|2|run --local 0 --range 0:5 -- true|evenstep: --local: "0" is out of range: .*
 too few speeds|2|run --local 3=50,50 --range 0:5 -- true|evenstep: --local: the speeds are not 3 numbers from 1: .*

@@ -76,7 +76,7 @@ two files|2|dump conntable also|evenstep: conntable: unexpected argument "also":
 two files behind a rank|2|lookup 3 conntable also|evenstep: conntable: unexpected argument "also": .*
 no FILE, and outside of a step|2|dump|evenstep: conntable: no FILE, and EVENSTEP_DIR is not set: .*
 a rank that the table does not have|1|lookup 6 conntable|evenstep: conntable: no rank 6 among 6 tasks: .*
-a file that is not there|1|dump nowhere|evenstep: nowhere: No such file or directory: .*
+a file that is not there|2|dump nowhere|evenstep: nowhere: No such file or directory: .*
 a folder|1|dump .|evenstep: .: no regular file: .*
 a text|1|dump want|evenstep: want: no connection table: .*
 END

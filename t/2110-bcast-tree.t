@@ -141,11 +141,11 @@ done <<'END'
 a folder without -r|1|--local 2 src dst/{node}/x|src: it is a directory: give -r to bring all that is in it
 no SRC|2|--local 2 -r|bcast: no SRC: see .*
 no DST|2|--local 2 -r src|bcast: no DST: see .*
-a SRC that is not there|1|--local 2 -r src nowhere dst/{node}/x|nowhere: No such file or directory: .*
 files of the kernel, which have more than their size|1|--local 2 -r /proc/sys/kernel/random dst/{node}/x|/proc/sys/kernel/random/[a-z_]*: it has more bytes than its size of 0, as files of /proc and /sys may: write what it has to a file first, or leave it out
 one of them, by itself|1|--local 2 -r /proc/version dst/{node}/x|/proc/version: it has more bytes than its size of 0, .*
 one of them beside others|1|--local 2 -r src/a /proc/version dst/{node}/x|/proc/version: it has more bytes than its size of 0, .*
 one that has less|1|--local 2 --cache=cache.{node} /sys/kernel/mm/transparent_hugepage/enabled dst/{node}/x|/sys/kernel/mm/transparent_hugepage/enabled: it has fewer bytes than its size of 4096, .*
+a SRC that is not there|2|--local 2 -r src nowhere dst/{node}/x|nowhere: No such file or directory: .*
 two of one name|2|--local 2 -r src/a ./src/../src/a/ dst/{node}/x|src/a and ./src/../src/a would both be DST/a: .*
 one that has no name|2|--local 2 -r src/a src/.. dst/{node}/x|src/.. has no name that it could have in DST: give its whole path
 --exclude alone|2|--local 2 --exclude x src dst/{node}/x|--exclude: there is no --recursive: give --recursive, too
