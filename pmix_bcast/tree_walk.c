@@ -2,11 +2,11 @@
 #include "pmix_bcast/tree_walk.h"
 #include "pmix_bcast/file_extents.h"
 #include "pmix_bcast/file_io.h"
+#include "pmix_bcast/tree_exclude.h"
 #include "pmix_bcast/tree_xattrs.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <fnmatch.h>
 #include <fts.h>
 #include <search.h>
 #include <stdio.h>
@@ -225,19 +225,18 @@ static const char *path_in_tree(const struct walk *k, const FTSENT *f)
     return *at == '/' ? at + 1 : at; /* below "/" there is none */
 }
 
+/* All patterns are looked at: each that would is one that does. */
 static int is_excluded(const struct walk *k, const FTSENT *f)
 {
     const char *path = path_in_tree(k, f);
+    int is = 0;
 
-    for (size_t i = 0; path[0] && i < k->wish->n_exclude; i++) {
-        const char *pattern = k->wish->exclude[i];
-
-        if (fnmatch(pattern, strchr(pattern, '/') ? path : f->fts_name,
-                    FNM_PATHNAME)
-            == 0)
-            return 1;
-    }
-    return 0;
+    for (size_t i = 0; path[0] && i < k->wish->n_exclude; i++)
+        if (tree_exclude_has(k->wish->exclude[i], path, f->fts_info == FTS_D)) {
+            k->found->used |= UINT64_C(1) << i;
+            is = 1;
+        }
+    return is;
 }
 
 static int is_leaf(const FTSENT *f)

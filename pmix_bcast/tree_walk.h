@@ -11,15 +11,15 @@
 #include "pmix_bcast/tree_list.h"
 #include "pmix_bcast/tree_progress.h"
 
+#define EXCLUDE_MAX 64u
+
 struct stat;
 
 struct tree_wish {
     char *const *source; /* n paths */
     size_t n;
-    /* Names, or paths from the root if there is a slash in them, as fnmatch(3)
-     * has them: what is called so is left out. */
-    char *const *exclude;
-    size_t n_exclude;
+    char *const *exclude; /* patterns of what is left out, see tree_exclude.h */
+    size_t n_exclude;     /* EXCLUDE_MAX at most */
     const struct tree_list *list; /* of what is wanted; NULL: all */
     int single;     /* the source is one regular file: it is in a folder */
     uint32_t parts; /* enum tree_part: what each entry has besides; digests are
@@ -36,6 +36,7 @@ struct tree_found {
     size_t n;
     uint64_t left_out; /* sockets, pipes, devices */
     uint64_t unwanted; /* what the wish leaves out */
+    uint64_t used;     /* a bit for each pattern that has left out something */
 };
 
 /* Fills w with the index.  0, or -1 with err, also if it is not wanted any more;

@@ -151,6 +151,13 @@ one that has no name|2|--local 2 -r src/a src/.. dst/{node}/x|src/.. has no name
 --exclude alone|2|--local 2 --exclude x src dst/{node}/x|--exclude: there is no --recursive: give --recursive, too
 DST without {node}|2|--local 2 -r src dst/x|with --local all nodes would write the same file: .*
 END
+test_expect_success '--exclude: a folder, from the root; a pattern by which nothing is left out is named' '
+	mkdir -p ex/.git ex/sub/.git && : >ex/.git/big && : >ex/sub/f && for p in .git/ /.git; do
+		nodes 1 && evenstep bcast --local 1 -r --exclude "$p" ex "$here/dst/{node}/x" 2>err && test ! -e dst/local0/x/.git && test -e dst/local0/x/sub/f && ! grep exclude err || return 1; done &&
+	for p in ./.git ex/.git; do
+		nodes 1 && evenstep bcast --local 1 -r --exclude "$p" ex "$here/dst/{node}/x" 2>err && test -e dst/local0/x/.git/big &&
+		grep -qx "evenstep: --exclude $p: nothing was left out: a path begins in SRC: give \"/.git\"" err || return 1; done
+'
 test_expect_success 'links in a circle are copied as links' '
 	mkdir circle && ln -s ../circle circle/again && nodes 1 && evenstep bcast --local 1 -r circle "$here/dst/{node}/x" && arrived circle
 '

@@ -26,8 +26,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define EXCLUDE_MAX 64u
-
 struct options {
     const char *srun, *report;
     struct tree_wish sources;
@@ -110,7 +108,8 @@ static const struct option options[] = {
      "stay links"},
     {OPTION_TAKE, "exclude", "PATTERN", .take = exclude_take, .needs =
      "recursive", .help =
-     "leave out what is called so, as in \"*.o\" or \"docs/*.pdf\"; repeatable"},
+     "leave out what is called so, as in \"*.o\" or \"docs/*.pdf\", as rsync does; "
+     "repeatable"},
     {OPTION_TEXT, "files-from", "FILE", AT(files_from), .file = OPTION_READS, .needs = "recursive",
      .help = "bring only what this list names, a path from SRC on in each "
              "line; - is the standard input"},
@@ -418,6 +417,41 @@ static void say_how_to_mend(const struct options *o,
                  sizeof err->mend - strlen(err->mend), "; %s", mend);
 }
 
+/* What of the pattern is behind SRC, if it begins with that; else NULL. */
+static const char *behind_source(const struct options *o, const char *pattern)
+{
+    const char *source = o->sources.source[0], *slash = strrchr(source, '/');
+    const char *begin[] = {"./", source, slash ? slash + 1 : source};
+
+    for (size_t i = 0; i < sizeof begin / sizeof begin[0]; i++) {
+        size_t len = strlen(begin[i]);
+
+        if (len > 0 && strncmp(pattern, begin[i], len) == 0
+            && (pattern[len] == '/' || begin[i][len - 1] == '/')
+            && pattern[len + (pattern[len] == '/')])
+            return pattern + len + (pattern[len] == '/');
+    }
+    return NULL;
+}
+
+static void say_unused(const struct options *o, uint64_t used)
+{
+    for (uint32_t i = 0; i < o->n_exclude; i++) {
+        const char *pattern = o->exclude[i], *rest = behind_source(o, pattern);
+
+        if (used & UINT64_C(1) << i)
+            continue;
+        if (rest && o->sources.n == 1)
+            notice("--exclude %s: nothing was left out: a path begins in SRC: "
+                   "give \"/%s\"",
+                   pattern, rest);
+        else
+            notice("--exclude %s: nothing was left out: nothing that is "
+                   "brought is called so",
+                   pattern);
+    }
+}
+
 static int results(struct command *c)
 {
     int rc = broadcast_check(&c->broadcast, c->err);
@@ -428,6 +462,7 @@ static int results(struct command *c)
     r = broadcast_result(&c->broadcast);
     if (rc < 0)
         say_how_to_mend(c->o, &r.home, c->err);
+    say_unused(c->o, r.used);
     if (r.left_out > 0)
         notice("sockets, pipes and devices are left out: %" PRIu64, r.left_out);
     if (c->o->json && print_json(c, &r) < 0 && rc == 0)

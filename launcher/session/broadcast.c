@@ -463,6 +463,7 @@ struct broadcast_result broadcast_result(const struct broadcast *b)
     if (tree) {
         r.files = is_file(b) ? 0 : tree->index.n - 1;
         r.left_out = tree->found.left_out;
+        r.used = tree->found.used;
         r.bytes = tree->bytes;
         r.sent = tree->index.bytes;
     }

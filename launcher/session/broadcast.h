@@ -98,6 +98,7 @@ struct broadcast_result {
     uint64_t sent;     /* of bytes: what was not there already */
     uint32_t files;    /* and folders and links, of a tree; 0: a file */
     uint64_t left_out; /* sockets, pipes, devices */
+    uint64_t used;     /* see struct tree_found */
     double seconds;
 };
 /* Where broadcast_error() says ES_OK. */
