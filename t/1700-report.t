@@ -18,7 +18,7 @@ slice() { printf '{"node":"%s","begin":%s,"end":%s,"seconds":%s,"start":0.5,"att
 test_expect_success 'the table: what every node did, how every frame ended, the whole' '
 	evenstep report two >got && cat got &&
 	grep -qE "^n0 +180 +90\.0% +9\.000 +20 +3 +0$" got && grep -qE "^n1 +20 +10\.0% +3\.000 +6\.667 +1 +1$" got &&
-	grep -qE "^0 +100 +4\.000 +3\.000 +0\.750 +6\.000 +2 +0  adjusted$" got && grep -qE "^1 +100 +5\.000 +3\.000 +0\.600 +6\.000 +2 +1$" got &&
+	grep -qE "^1 +100 +4\.000 +3\.000 +0\.750 +6\.000 +2 +0  adjusted$" got && grep -qE "^2 +100 +5\.000 +3\.000 +0\.600 +6\.000 +2 +1$" got &&
 	tail -n 2 got >last && cat >want <<-\END && test_cmp want last && test "$(wc -L <got)" -le 100
 	2 frames in 9.50 s, efficiency 0.600 (even)
 	ideal 5.700 s; the rest: restarts 1.000 s, waiting 2.300 s, wire 0.500 s; equal parts 12.00 s
@@ -41,7 +41,7 @@ test_expect_success 'what evenstep run writes it reads' '
 '
 test_expect_success 'so it does the journal, which does not say whether the run came to its end' '
 	evenstep run --local 2 --metrics equal --range 0:10 --repeat 3 --journal kept -- true && evenstep report kept >got && cat got &&
-	grep -qE "^0 +10 " got && grep -qE "^3 frames in [0-9.]+ s, efficiency [0-9.]+ \(by its journal\)$" got && tail -n 1 got | grep "^ideal "
+	grep -qE "^1 +10 " got && grep -qE "^3 +10 " got && grep -qE "^3 frames in [0-9.]+ s, efficiency [0-9.]+ \(by its journal\)$" got && tail -n 1 got | grep "^ideal "
 '
 # did OPTION...: one more run, whose journal goes on.
 did() { evenstep run --local 2 --metrics equal --pieces 4 --journal again "$@" 2>err; }
@@ -83,8 +83,8 @@ took() { printf '{"node":"%s","begin":%s,"end":%s,"seconds":%s,"start":0.5,"sent
 	echo '{"type":"summary","frames":3,"seconds":9.5,"efficiency":0.8,"ideal":7.6,"equal_parts":15,"rest":{"restarts":1,"waiting":0.9},"policy":"even"}'
 } >beside
 test_expect_success 'frames that overlap: each has the time that its efficiency is of, and its place in the run' '
-	evenstep report beside >got && cat got && grep -qE "^0 +100 +4\.000 +3\.000 +0\.750 +5\.000 " got && grep -qE "^1 +100 +3\.000 +1\.500 +0\.500 +5\.000 " got &&
-	grep -qE "^2 +100 +2\.500 +2\.000 +0\.800 +5\.000 " got && grep -qx "3 frames in 9.50 s, efficiency 0.800 (even)" got &&
+	evenstep report beside >got && cat got && grep -qE "^1 +100 +4\.000 +3\.000 +0\.750 +5\.000 " got && grep -qE "^2 +100 +3\.000 +1\.500 +0\.500 +5\.000 " got &&
+	grep -qE "^3 +100 +2\.500 +2\.000 +0\.800 +5\.000 " got && grep -qx "3 frames in 9.50 s, efficiency 0.800 (even)" got &&
 	evenstep report --json beside | jq -e ".frames | map([.seconds, .efficiency, .equal_parts]) == [[4, 0.75, 5], [3, 0.5, 5], [2.5, 0.8, 5]]" &&
 	evenstep report --table beside | cut -f 4,5,14,17 | sort -u >got && grep -qx "1	n0	3	0.5" got && grep -qx "2	n1	2.5	0.8" got
 '
@@ -119,19 +119,19 @@ test_expect_success 'frames that overlap have a lane each, and slices say whose 
 	evenstep report --svg beside.svg beside >got && xmllint --noout beside.svg && boxes beside.svg >got &&
 	printf "120 370\n120 185\n305 277\n490 277\n814 185\n" >want && test_cmp want got &&
 	sed -n "s/.*<title>frame \([0-9]\), from \([0-9.]*\) s to \([0-9.]*\) s<.*<rect x=\"[0-9.]*\" y=\"\([0-9]*\).*/\1 \2 \3 \4/p" beside.svg >lanes && cat lanes &&
-	printf "0 0.000 4.000 34\n1 2.000 7.000 51\n2 7.500 9.500 34\n" >want && test_cmp want lanes &&
-	grep -q ">50 (1)</text>" beside.svg && grep -q ">100 (2)</text>" beside.svg && grep -q "its frame" beside.svg && ! grep -q "its frame" two.svg && grep -q ">80</text>" two.svg
+	printf "1 0.000 4.000 34\n2 2.000 7.000 51\n3 7.500 9.500 34\n" >want && test_cmp want lanes &&
+	grep -q ">50 (2)</text>" beside.svg && grep -q ">100 (3)</text>" beside.svg && grep -q "its frame" beside.svg && ! grep -q "its frame" two.svg && grep -q ">80</text>" two.svg
 '
 test_expect_success 'the picture tells what equal parts would have taken' '
 	grep -q ">The run took 9.50 s; ideal 5.70 s; in equal parts 12.00 s, 1.26 times as long</text>" two.svg
 '
 test_expect_success 'start-ups are hatched, and what the rest of a frame went to is there in its colours' '
 	test "$(grep -c "stroke=\"#555\" d=\"M" two.svg)" = 8 &&
-	grep -o "<title>frame 1, [a-z]*: [0-9.]* s, [0-9.]*%" two.svg >got && cat >want <<-\END && test_cmp want got &&
-	<title>frame 1, ideal: 3.000 s, 60.0%
-	<title>frame 1, restarts: 0.500 s, 10.0%
-	<title>frame 1, waiting: 0.250 s, 5.0%
-	<title>frame 1, wire: 0.250 s, 5.0%
+	grep -o "<title>frame 2, [a-z]*: [0-9.]* s, [0-9.]*%" two.svg >got && cat >want <<-\END && test_cmp want got &&
+	<title>frame 2, ideal: 3.000 s, 60.0%
+	<title>frame 2, restarts: 0.500 s, 10.0%
+	<title>frame 2, waiting: 0.250 s, 5.0%
+	<title>frame 2, wire: 0.250 s, 5.0%
 	END
 	for word in ideal restarts waiting twice wire slower; do grep -q ">$word</text>" two.svg || return 1; done
 '
@@ -144,7 +144,7 @@ test_expect_success 'names that XML cannot hold as they are do not break it' '
 '
 test_expect_success '--frames: only these in the picture' '
 	for i in 0 1 2 3 4 5; do frame $i "$(slice n0 0 10 1 0)" 1 1 false; done >six &&
-	evenstep report --svg six.svg --frames 2:4 six >got && grep -o "frame [0-9]*, units" six.svg | sort -u >got && printf "frame 2, units\nframe 3, units\n" >want && test_cmp want got
+	evenstep report --svg six.svg --frames 2:4 six >got && grep -o "frame [0-9]*, units" six.svg | sort -u >got && printf "frame 3, units\nframe 4, units\n" >want && test_cmp want got
 '
 test_expect_success 'thousands of frames: the first 400 are drawn, and one line says so' '
 	i=0 && one="$(slice n0 0 10 1 0)" && while test $i -lt 1000; do printf "{\"type\":\"frame\",\"frame\":%d,\"slices\":[%s],\"first\":1,\"last\":1,\"efficiency\":1,\"adjusted\":false}\n" $i "$one"; i=$((i + 1)); done >many &&

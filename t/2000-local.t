@@ -158,7 +158,7 @@ test_expect_success 'a failure later: FILE has the whole frames, and that is sai
 	seq 0 9 >once && cat once once >want && rm -f file &&
 	test_expect_code 1 evenstep run --local 2 --range 0:10 --repeat 5 --gather file -- \
 		sh -c "test {frame} -lt 2 && exec \"\$0\" {begin} {end}" "$units" 2>err &&
-	said "evenstep: file: 2 whole frames are kept, units 0:10 of frame 2 are missing, and so is what follows frame 2" && test_cmp want file
+	said "evenstep: file: 2 whole frames are kept, units 0:10 of frame 3 are missing, and so is what follows frame 3" && test_cmp want file
 '
 test_expect_success '--gather of a link: it stays, and the file is where it leads to, with its mode' '
 	mkdir -p far && echo old >far/file && chmod 640 far/file && ln -s far/file link && seq 0 9 >want &&
@@ -223,7 +223,7 @@ test_expect_success 'where nothing was done there is no efficiency; a frame tell
 	kill -INT $run && ! wait $run && cat none && jq -es "all($nothing) and .[-1].status == \"failed\"" none &&
 	jq -es ".[0] | .last > 0.4 and .complete == false and (.last - .rest.twice - .rest.wire - .rest.waiting | fabs < 1e-6) and .rest.twice > 0.4
 		and (.slices | length == 2 and all(.status != 0 and .seconds > 0.4 and .back > 0.4))" none &&
-	evenstep report none >got && cat got && ! grep -q "efficiency [0-9]" got && grep -qE "^0 +0 +[0-9.]+ +0\.000 +- +0\.000 +0 +2  not done$" got && evenstep report --json none | jq -e "$nothing and (.frames | all($nothing))" &&
+	evenstep report none >got && cat got && ! grep -q "efficiency [0-9]" got && grep -qE "^1 +0 +[0-9.]+ +0\.000 +- +0\.000 +0 +2  not done$" got && evenstep report --json none | jq -e "$nothing and (.frames | all($nothing))" &&
 	evenstep report --table none | tail -n 1 | cut -f 17 | grep -x NA && evenstep report --svg none.svg --html none.html none && ! grep -E "nan|inf|-1\.0" none.svg none.html
 '
 test_expect_success 'nor where a run before has done all' '
@@ -304,7 +304,7 @@ test_expect_success 'a failing command: exit 1; node, frame, units, status and i
 	rm -f file && test_expect_code 1 evenstep run --local 2 --policy static --pieces 1 --range 0:10 --repeat 3 --gather file -- \
 		sh -c "echo fine; : {end}; test {frame}.{begin} != 1.5 || { echo \"first words\" >&2; echo \"last words\" >&2; exit 42; }" 2>err &&
 	said "local1: last words" && said "local1: first words" &&
-	said "evenstep: local1: frame 1, units 5:10: sh exited with status 42: see its last words above" &&
+	said "evenstep: local1: frame 2, units 5:10: sh exited with status 42: see its last words above" &&
 	test "$(sort -u file)" = fine && test "$(wc -l <file)" -ge 2 && test "$(wc -l <file)" -le 3
 '
 test_expect_success 'much on stderr: the end of it is shown, and that there was more' '
@@ -337,7 +337,7 @@ while IFS='|' read -r what command message; do
 	test_expect_success "$what: exit 1, says so" '
 		eval "set -- $command" &&
 		test_expect_code 1 evenstep run --local 2 --range 0:4 -- "$@" >got 2>err && test ! -s got &&
-		said "evenstep: local[01]: frame 0, units [0-9]+:[0-9]+: $message"
+		said "evenstep: local[01]: frame 1, units [0-9]+:[0-9]+: $message"
 	'
 done <<'END'
 a command that is not there|no-such-command|no-such-command could not be started: No such file or directory: .*

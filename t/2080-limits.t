@@ -47,19 +47,19 @@ test_expect_success '--until-end: exit 4, what is left is told, and --resume doe
 		fresh && test_expect_code 4 in_job $seconds --until-end 2 --range 0:1000 --journal journal --gather file -- ./units {begin} {end} || return 1
 		! grep -q "\"slice\"" journal || break
 	done &&
-	said "evenstep: time is up: [1-9][0-9]+ units of frame 0 are left: --resume goes on with it" && test ! -e file &&
+	said "evenstep: time is up: [1-9][0-9]+ units of frame 1 are left: --resume goes on with it" && test ! -e file &&
 	left=$(sed -n "s/.*up: \([0-9]*\) units.*/\1/p" err) && test "$left" -lt 1000 && goes_on
 '
 test_expect_success 'a time that is up already: nothing is begun' '
 	fresh && test_expect_code 4 in_job -10 --until-end 2 --range 0:1000 --repeat 3 --gather file -- sh -c "touch ran; echo {begin} {end}" &&
-	said "evenstep: time is up: 1000 units of frame 0 are left, and 2 frames after it: with --journal FILE, .*" && test ! -e ran && test ! -e file
+	said "evenstep: time is up: 1000 units of frame 1 are left, and 2 frames after it: with --journal FILE, .*" && test ! -e ran && test ! -e file
 '
 test_expect_success 'time enough: as without' '
 	fresh && : >quick && in_job 1000000 --until-end 10m --range 0:1000 --gather file -- ./units {begin} {end} && test_cmp want file
 '
 test_expect_success 'what runs for longer than it may is given up, and done by the next run' '
 	fresh && test_expect_code 4 in_job 3 --until-end 2 --range 0:1000 --pieces 1 --journal journal --gather file -- ./gated {begin} {end} &&
-	said "evenstep: time is up: 1000 units of frame 0 are left: .*" && nothing_left
+	said "evenstep: time is up: 1000 units of frame 1 are left: .*" && nothing_left
 '
 test_expect_success 'a queue that waits for more ends then, too' '
 	fresh && : >queue && test_expect_code 4 in_job 3 --until-end 2 --queue queue --follow -- ./units {begin} {end} && said "evenstep: time is up: .*"
@@ -77,7 +77,7 @@ test_expect_success 'no job, no number: exit 3 and 2' '
 begin() { fresh && behind setsid env --default-signal=TERM evenstep run --local 2 --metrics equal --pieces 4 --range 0:1000 --journal journal --gather file "$@" -- ./gated "{begin}" "{end}" && wait_for 60 started 2; }
 test_expect_success 'SIGTERM: what runs may end, nothing is begun, exit 4, and --resume goes on' '
 	begin && kill -TERM $run && wait_for 60 mentioned "^evenstep: SIGTERM: nothing more is begun" && : >go &&
-	test_expect_code 4 wait $run && run= && started 2 && said "evenstep: stopped by SIGTERM: [1-9][0-9]+ units of frame 0 are left: --resume .*" &&
+	test_expect_code 4 wait $run && run= && started 2 && said "evenstep: stopped by SIGTERM: [1-9][0-9]+ units of frame 1 are left: --resume .*" &&
 	test "$(grep -c "\"slice\"" journal)" = 2 && : >go && evenstep run --local 2 --metrics equal --pieces 4 --range 0:1000 --journal journal --resume --gather file -- ./gated {begin} {end} && test_cmp want file
 '
 test_expect_success 'a second one ends it at once' '
@@ -87,11 +87,11 @@ test_expect_success 'a second one ends it at once' '
 test_expect_success 'commands and agents that it ends, too, have not failed' '
 	begin --repeat 2 && kill -TERM $run && wait_for 60 mentioned "^evenstep: SIGTERM: nothing more is begun" &&
 	kill -TERM $(pgrep -P $run -x evenstep-agent) && test_expect_code 4 wait $run && run= &&
-	said "evenstep: stopped by SIGTERM: 1000 units of frame 0 are left, and 1 frame after it: .*" && nothing_left
+	said "evenstep: stopped by SIGTERM: 1000 units of frame 1 are left, and 1 frame after it: .*" && nothing_left
 '
 test_expect_success 'where Slurm ends all agents, which leave, it is no failure either, and --resume goes on' '
 	begin && kill -TERM $(pgrep -P $run -x evenstep-agent) && test_expect_code 4 wait $run && run= && mentioned "^evenstep: local1: SIGTERM: it leaves$" &&
-	said "evenstep: stopped by SIGTERM: 1000 units of frame 0 are left: --resume .*" && nothing_left &&
+	said "evenstep: stopped by SIGTERM: 1000 units of frame 1 are left: --resume .*" && nothing_left &&
 	: >go && evenstep run --local 2 --metrics equal --range 0:1000 --journal journal --resume --gather file -- ./gated {begin} {end} && test_cmp want file
 '
 agents() { pgrep -d "$1" -P "$run" -x evenstep-agent; }
@@ -103,10 +103,10 @@ no_children() { ! pgrep -P "$1" -x gated >left; }
 test_expect_success 'commands that it reaches before their agents have not failed' '
 	for time in 1 2 3 4 5; do
 		begin && first_the_commands; wait $run; limits_code=$? run=; test $limits_code != 4 || break
-	done && test $limits_code = 4 && said "evenstep: stopped by SIGTERM: 1000 units of frame 0 are left: --resume .*" && nothing_left
+	done && test $limits_code = 4 && said "evenstep: stopped by SIGTERM: 1000 units of frame 1 are left: --resume .*" && nothing_left
 '
 test_expect_success 'one that gets a SIGTERM alone has failed' '
 	begin && kill -TERM $(pgrep -P $(agents ,) -x gated) && test_expect_code 1 wait $run && run= && nothing_left &&
-	said "evenstep: local[01]: frame 0, units [0-9:]+: ./gated was killed by signal 15 \(Terminated\): .*"
+	said "evenstep: local[01]: frame 1, units [0-9:]+: ./gated was killed by signal 15 \(Terminated\): .*"
 '
 test_done

@@ -162,7 +162,7 @@ test_expect_success 'DST that is a folder on one node: it is named, and nothing 
 test_expect_success 'DST where nothing may be run' '
 	nodes && mkdir -p noexec && if mount -t tmpfs -o noexec none noexec 2>/dev/null; then
 		evenstep run --local 1 --range 0:1 --exec "$here/noexec/x" -- ./script >out 2>err; code=$?; umount noexec
-		test $code = 1 && said "evenstep: local0: frame 0, units 0:1: $here/noexec/x could not be started: Permission denied: bring it to where a node may run it, .*"; fi
+		test $code = 1 && said "evenstep: local0: frame 1, units 0:1: $here/noexec/x could not be started: Permission denied: bring it to where a node may run it, .*"; fi
 '
 test_expect_success 'a script whose own program no node has' '
 	nodes && printf "#!/nowhere/interpreter\n" >strange && chmod +x strange && test_expect_code 1 once --exec "$dst/x" -- ./strange "{begin}" &&

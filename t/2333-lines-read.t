@@ -11,7 +11,7 @@ run() { evenstep run --local 2 --metrics equal --pieces 1 --lines tasks "$@" 2>e
 # --- what is left -------------------------------------------------------------------------
 while IFS='|' read -r command left; do
 	test_expect_success "$command: exit 1, says how many lines were not read" '
-		test_expect_code 1 run --grain 20 -- sh -c "$command" >out && said "evenstep: local[01]: frame 0, units 0:20: sh ended well, but $left of 20 lines were not read: does something in it read standard input, as ssh does[?] --may-leave-lines lets a command leave lines" &&
+		test_expect_code 1 run --grain 20 -- sh -c "$command" >out && said "evenstep: local[01]: frame 1, lines 1 to 20: sh ended well, but $left of 20 lines were not read: does something in it read standard input, as ssh does[?] --may-leave-lines lets a command leave lines" &&
 		run --grain 20 --may-leave-lines -- sh -c "$command" >out && ! grep "not read" err
 	'
 done <<'END'
@@ -25,7 +25,7 @@ cat & wait|20
 END
 test_expect_success 'it is a failure as others are: tried again, left out, told in the log and the journal' '
 	test_expect_code 1 run --policy manual:size=10 --retries 1 --keep-going --joblog log --journal j -- sh -c "test {begin} = 0 && exec cat; head -n 1" >out && seq 10 | test_cmp - out &&
-	said "evenstep: left out: frame 0, units 10:20, local[01]: .*" && test "$(cut -f 7 log | grep -cx 126)" -ge 2 &&
+	said "evenstep: left out: frame 1, lines 11 to 20, local[01]: .*" && test "$(cut -f 7 log | grep -cx 126)" -ge 2 &&
 	run --policy manual:size=10 --journal j --resume-failed --may-leave-lines -- sh -c "test {begin} = 0 && exec cat; head -n 1" >out && { seq 10 && echo 11; } | test_cmp - out
 '
 test_expect_success 'a command that fails by itself has its own status, and one whose status is fine must have read, too' '
@@ -67,7 +67,7 @@ cat >lazy.py <<-END
 END
 lazy() { PYTHONPATH="$EVENSTEP_SRC/contrib/python" PYTHONDONTWRITEBYTECODE=1 run --policy manual:size=10 --persistent "$@" -- python3 lazy.py >out; }
 test_expect_success '--persistent: likewise of a slice whose lines the program has not read' '
-	test_expect_code 1 lazy && mentioned "local[01]: frame 0, units 10:20: python3 ended well, but 10 of 10 lines were not read" && ! grep "units 0:10" err &&
+	test_expect_code 1 lazy && mentioned "local[01]: frame 1, lines 11 to 20: python3 ended well, but 10 of 10 lines were not read" && ! grep "lines 1 to 10" err &&
 	lazy --may-leave-lines && echo 10 | test_cmp - out
 '
 

@@ -172,7 +172,7 @@ test_expect_success 'a name that a piece which counts has, too, stays: cut other
 while IFS='|' read -r what command why; do
 	test_expect_success "$what: exit 1, says which" '
 		test_expect_code 1 run --workdir tmp --return d/f-{begin} -- sh -c "mkdir d; : {begin} {end}; printf oh >&2; $command" 2>err && grep -E "local[0-9]: oh$" err &&
-		said "evenstep: local[0-9]: frame 0, units [0-9:]+: sh did not return d/f-[0-9]+: $why: --return names .*" && test ! -e d && nothing_left
+		said "evenstep: local[0-9]: frame 1, units [0-9:]+: sh did not return d/f-[0-9]+: $why: --return names .*" && test ! -e d && nothing_left
 	'
 done <<'END'
 a file that is missing|:|No such file or directory

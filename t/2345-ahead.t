@@ -61,8 +61,8 @@ test_expect_success 'the front end is killed with three frames at work; --resume
 '
 test_expect_success 'a command that fails at a later frame: the message names that' '
 	rm -f started go && : >bad1 && test_expect_code 1 $job --ahead 2 -- ./late {begin} {end} >got 2>err && rm bad1 &&
-	mentioned "local[0-9]: frame 1, units [0-9]*:[0-9]*: ./late exited with status 7" && ! grep -x "0 40" got &&
-	grep -Fxf got want | test_cmp - got && said "evenstep: standard output: .* of frame 0.* are missing, and so is what follows frame [12].*"
+	mentioned "local[0-9]: frame 2, units [0-9]*:[0-9]*: ./late exited with status 7" && ! grep -x "0 40" got &&
+	grep -Fxf got want | test_cmp - got && said "evenstep: standard output: .* of frame 1.* are missing, and so is what follows frame [23].*"
 '
 test_expect_success 'a bad line of a queue is told when the frames before it have come out' '
 	: >go && printf "0:160 a\n0:160 b\nnonsense\n" >queue && test_expect_code 2 evenstep run --local 4 --ahead 2 --queue queue -- ./late {begin} {end} >got 2>err &&

@@ -52,26 +52,26 @@ seq 0 999 >whole && grep -vx 613 whole >holed
 
 test_expect_success '--keep-going: a command that fails is left out, the rest comes in order, exit 1 and what is missing' '
 	test_expect_code 1 job --range 0:1000 --keep-going --report report -- ./but 613 {begin} {end} >out 2>err &&
-	said "evenstep: left out: frame 0, units [0-9]+:[0-9]+, local[01]: exited with status 3" &&
+	said "evenstep: left out: frame 1, units [0-9]+:[0-9]+, local[01]: exited with status 3" &&
 	said "evenstep: [0-9]+ units are left out: 1 command failed: with --journal FILE, --resume-failed tries again; report has all" &&
-	set -- $(sed -n "s/^evenstep: left out: frame 0, units \([0-9]*\):\([0-9]*\),.*/\1 \2/p" err) &&
+	set -- $(sed -n "s/^evenstep: left out: frame 1, units \([0-9]*\):\([0-9]*\),.*/\1 \2/p" err) &&
 	test "$1" -le 613 && test 613 -lt "$2" && awk -v b="$1" -v e="$2" "\$1 < b || \$1 >= e" whole >want && test_cmp want out &&
 	summary ".status == \"incomplete\" and .left_out == $2 - $1" &&
 	jq -es ".[0] | .complete == false and .left_out == $2 - $1 and ([.slices[] | select(.left_out)] | length == 1 and .[0].status == 3)" report
 '
 test_expect_success '--bisect: one bad unit of a thousand is found, and only that is missing; nothing that went well is run again' '
 	test_expect_code 1 job --range 0:1000 --bisect --keep-going --joblog log -- ./but 613 {begin} {end} >out 2>err && test_cmp holed out &&
-	said "evenstep: left out: frame 0, units 613:614, local[01]: exited with status 3" &&
+	said "evenstep: left out: frame 1, units 613:614, local[01]: exited with status 3" &&
 	said "evenstep: 1 unit is left out: 1 command failed: .*" && echo "tries that failed: $(exits 3)" && test "$(exits 3)" -le 12 &&
 	awk -F"[\t:]" "NR > 1 { for (i = \$10; i < \$11; i++) { if (i in good) exit 1; if (\$7 == 0) good[i] } }" log
 '
 test_expect_success '--bisect alone: the run ends, and its message names the unit' '
 	test_expect_code 1 job --range 0:1000 --bisect -- ./but 613 {begin} {end} >out 2>err && test -s out && grep -Fxf out holed | test_cmp - out &&
-	said "evenstep: local[01]: frame 0, units 613:614: ./but exited with status 3: see its last words above"
+	said "evenstep: local[01]: frame 1, units 613:614: ./but exited with status 3: see its last words above"
 '
 test_expect_success '--bisect stops at the grain, in every frame' '
 	test_expect_code 1 job --range 0:1000 --grain 8 --bisect --keep-going --repeat 2 -- ./but 613 {begin} {end} >out 2>err &&
-	said "evenstep: left out: frame 0, units 608:616, .*" && said "evenstep: left out: frame 1, units 608:616, .*" &&
+	said "evenstep: left out: frame 1, units 608:616, .*" && said "evenstep: left out: frame 2, units 608:616, .*" &&
 	said "evenstep: 16 units are left out: 2 commands failed: .*" && { seq 0 607; seq 616 999; } >once && cat once once | test_cmp - out
 '
 test_expect_success '--ok-status is not for programs that stay alive' '
@@ -88,7 +88,7 @@ test_expect_success 'all fail: the run ends in order, with a bounded list and a 
 test_expect_success '--keep-going=MAX: one failure more ends the run, as without' '
 	test_expect_code 1 job --range 0:10 --grain 1 --bisect --keep-going=3 --report report -- sh -c "exit 5" >out 2>err && test ! -s out &&
 	said "evenstep: more than 3 commands have failed \(--keep-going=3\): the run ends" &&
-	said "evenstep: local[01]: frame 0, units .*: sh exited with status 5: it printed nothing on stderr" &&
+	said "evenstep: local[01]: frame 1, units .*: sh exited with status 5: it printed nothing on stderr" &&
 	summary ".status == \"failed\" and .left_out == 3" &&
 	test_expect_code 1 job --range 0:1000 --bisect --keep-going=1 -- ./but 613 {begin} {end} >out && test_cmp holed out &&
 	fails 2 ".*--keep-going: \"0\" is out of range.*" job --range 0:5 --keep-going=0 -- true
@@ -99,14 +99,14 @@ test_expect_success '--retries: a command that goes well only the second time is
 '
 test_expect_success 'a node that can do nothing is left alone: the others do all' '
 	evenstep run --local 3 --metrics equal --range 0:90 --keep-going -- sh -c "test {node} != local1 || exit 9; sleep 0.02; exec seq {begin} \$(({end} - 1))" >out 2>err &&
-	seq 0 89 | test_cmp - out && said "evenstep: local1: frame 0, .* exited with status 9: it is tried again"
+	seq 0 89 | test_cmp - out && said "evenstep: local1: frame 1, .* exited with status 9: it is tried again"
 '
 test_expect_success '--ok-status: a grep that finds nothing is no failure, one that cannot be run is' '
 	seq 100 >numbers && grep 7 numbers >want &&
 	job --lines numbers --pieces 16 --ok-status 0,1 --report report --joblog log -- grep 7 >out 2>err && test_cmp want out && ! grep -i fail err &&
 	job --lines numbers --ok-status 0,1 --report none --joblog log -- grep x >out && test ! -s out && test "$(exits 1)" -ge 2 && test "$(exits 0)" = 0 &&
 	jq -es "(.[0].slices | length > 1 and all(.status == 1 and .ok)) and .[1].status == \"done\" and .[0].complete" none &&
-	evenstep report none >table && ! grep "left out" table && grep "^0  *100 " table
+	evenstep report none >table && ! grep "left out" table && grep "^1  *100 " table
 '
 test_expect_success '--ok-status: what it never takes for success' '
 	test_expect_code 1 job --lines numbers --ok-status 0,1 -- grep 2>err && mentioned "grep exited with status 2" &&
@@ -147,7 +147,7 @@ test_expect_success 'what was left out stays out with --resume, and is done with
 	test_expect_code 1 job --lines lines --repeat 2 --bisect --keep-going --journal journal --joblog log -- ./upper >out 2>err && test_cmp twice out &&
 	mentioned "4 lines are left out: 4 commands failed: --resume-failed tries again; log has all" && before=$(wc -l <log) &&
 	rm -f begun && test_expect_code 1 job --lines lines --repeat 2 --journal journal --resume --report report --joblog log -- ./upper >out 2>err && test_cmp twice out &&
-	test ! -e begun && said "evenstep: left out: frame 1, line 150, local[01]: exited with status 4 in a run before" && summary ".left_out == 4" && lines log "$before" &&
+	test ! -e begun && said "evenstep: left out: frame 2, line 150, local[01]: exited with status 4 in a run before" && summary ".left_out == 4" && lines log "$before" &&
 	test_expect_code 1 job --lines lines --repeat 2 --keep-going --journal journal --resume-failed --joblog log -- ./upper >out 2>err && test_cmp twice out &&
 	tries=$(wc -l <begun) && test "$tries" -ge 4 && test "$tries" -le 8 && lines log $((before + tries)) && cp journal mended && cp journal fixed
 '
@@ -174,7 +174,7 @@ one_each() { rm -rf did file file.rest && mkdir did && seq 300 >lines && job --s
 test_expect_success 'one failure of 300 ends the run: what is before it is in FILE, what came after it in FILE.rest, and what is missing is named' '
 	test_expect_code 1 one_each --gather file -- ./slow fails 2>err && seq 107 | test_cmp - file &&
 	test "$(wc -l <file.rest)" -ge 93 && seq 109 300 >after && grep -Fxf file.rest after | test_cmp - file.rest &&
-	said "evenstep: local[01]: frame 0, line 108: ./slow exited with status 3: it printed nothing on stderr" &&
+	said "evenstep: local[01]: frame 1, line 108: ./slow exited with status 3: it printed nothing on stderr" &&
 	said "evenstep: file: lines 1 to 107 are kept, lines? 108.* (is|are) missing; what came after (it|the first of these) is in file.rest"
 '
 test_expect_success 'a FILE.rest that is there stays, and what cannot be written is said' '
@@ -221,7 +221,7 @@ test_expect_success 'commands that hang, each time, are left out, and no node wi
 	test_expect_code 1 job --range 0:6 --policy manual:size=1 --timeout 2 --retries 1 --keep-going --joblog log -- \
 		sh -c "case {begin} in 1 | 2 | 4) exec sleep 60 ;; esac; seq {begin} \$(({end} - 1))" >out 2>err && ! grep -E "lost|given up" err &&
 	{ echo 0; echo 3; echo 5; } >want && test_cmp want out && test "$(exits -1)" = 6 &&
-	said "evenstep: left out: frame 0, units 4:5, local[01]: still ran after 2 s" && said "evenstep: 3 units are left out: 3 commands failed: .*"
+	said "evenstep: left out: frame 1, units 4:5, local[01]: still ran after 2 s" && said "evenstep: 3 units are left out: 3 commands failed: .*"
 '
 test_expect_success 'another work is refused still' '
 	fails 2 ".*--journal: fixed: is of another command: .*" job --lines lines --repeat 2 --journal fixed --resume -- cat &&

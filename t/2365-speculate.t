@@ -60,7 +60,7 @@ test_expect_success 'files that come back, and those of output, are of the one t
 
 test_expect_success 'one of the two fails: that does not count, and it is said' '
 	job --pieces 1 -- ./second {begin} {end} >out 2>err && test_cmp whole out &&
-	said "evenstep: local[01]: frame 0, units [0-9]+:[0-9]+: ./second exited with status 3: another node is at it, too"'
+	said "evenstep: local[01]: frame 1, units [0-9]+:[0-9]+: ./second exited with status 3: another node is at it, too"'
 
 test_expect_success 'without a folder of its own for each, and for programs that stay alive, it is refused' '
 	fails 2 ".*--speculate: two commands with the same units write the same out-{begin}, unless each has a folder.*: give --workdir tmp" \

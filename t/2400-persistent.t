@@ -56,7 +56,7 @@ test_expect_success 'a socket that is not there is an error, not a program alone
 # How | message
 while IFS='|' read -r how message; do
 	test_expect_success "$how: exit 1 and the reason" '
-		test_expect_code 1 whole "$slices" ${how%%:*} local1 >got 2>err && mentioned "^evenstep: local1: frame [01], units 3:6: .*slices $message"
+		test_expect_code 1 whole "$slices" ${how%%:*} local1 >got 2>err && mentioned "^evenstep: local1: frame [12], units 3:6: .*slices $message"
 	'
 done <<'END'
 exit: it ends in the middle of a slice|exited with status 126: see its last words above$
@@ -95,16 +95,16 @@ test_expect_success 'with --keep-going what it fails at is left out, and the pro
 '
 test_expect_success 'with --bisect only the unit that kills it is left out; with a grain, only that' '
 	test_expect_code 1 run --range 0:1000 --bisect --keep-going -- "$slices" unit-613 >got 2>err && cat err && seq 0 999 | grep -vx 613 | test_cmp - got &&
-	mentioned "^evenstep: left out: frame 0, units 613:614, local[012]: was killed by signal 9 .Killed.$" && mentioned "^evenstep: 1 unit is left out: 1 command failed: " &&
+	mentioned "^evenstep: left out: frame 1, units 613:614, local[012]: was killed by signal 9 .Killed.$" && mentioned "^evenstep: 1 unit is left out: 1 command failed: " &&
 	test_expect_code 1 run --range 0:1000 --grain 8 --bisect --keep-going --retries 1 -- "$slices" unit-613 >got 2>err && cat err && ! grep "1 failure in a row" err &&
-	{ seq 0 607; seq 616 999; } | test_cmp - got && mentioned "^evenstep: left out: frame 0, units 608:616, "
+	{ seq 0 607; seq 616 999; } | test_cmp - got && mentioned "^evenstep: left out: frame 1, units 608:616, "
 '
 test_expect_success 'in every frame, while the rest of each is done by programs that were started anew' '
 	test_expect_code 1 run --range 0:60 --repeat 3 --bisect --keep-going -- "$slices" unit-13 >got 2>err && cat err && seq 0 59 | grep -vx 13 >holed && cat holed holed holed | test_cmp - got &&
-	test "$(grep -c "^evenstep: left out: frame [012], units 13:14, " err)" = 3
+	test "$(grep -c "^evenstep: left out: frame [123], units 13:14, " err)" = 3
 '
 test_expect_success '--bisect alone: the run ends, and its message names the unit' '
-	test_expect_code 1 run --range 0:1000 --bisect -- "$slices" unit-613 >got 2>err && cat err && mentioned "^evenstep: local[012]: frame 0, units 613:614: .*slices was killed by signal 9 .Killed.: "
+	test_expect_code 1 run --range 0:1000 --bisect -- "$slices" unit-613 >got 2>err && cat err && mentioned "^evenstep: local[012]: frame 1, units 613:614: .*slices was killed by signal 9 .Killed.: "
 '
 test_expect_success 'it ends before its first slice: exit 1, and what it should do' '
 	test_expect_code 1 whole "$slices" early local1 >got 2>err && mentioned "^local1: slices: not my day$" &&

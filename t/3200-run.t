@@ -81,7 +81,7 @@ test_expect_success 'one bad unit, and a node on which the command can do nothin
 	test_expect_code 1 in_job -N4 evenstep run --range 0:400 --bisect --keep-going --joblog log -- \
 		sh -c "test {node} != n2 || exit 4; test {begin} -gt 123 || test {end} -le 123 || exit 3; exec ./units {begin} {end}" >got 2>err &&
 	grep -vx 123 once | test_cmp - got && said "evenstep: 1 unit is left out: 1 command failed: .*" &&
-	said "evenstep: left out: frame 0, units 123:124, n[013]: exited with status 3" && awk -F"\t" "\$2 == \"n2\" && \$7 != 4 { exit 1 }" log
+	said "evenstep: left out: frame 1, units 123:124, n[013]: exited with status 3" && awk -F"\t" "\$2 == \"n2\" && \$7 != 4 { exit 1 }" log
 '
 test_expect_success '--srun "-N2": two nodes of the four' '
 	in_job -N4 evenstep run --srun "-N2" --pieces 1 --range 0:400 --report report -- ./units {begin} {end} >got &&
@@ -135,12 +135,12 @@ test_expect_success 'they run where evenstep was called, with its environment' '
 test_expect_success 'a command that fails: exit 1; its node and last words; nothing is left' '
 	test_expect_code 1 in_job -N4 evenstep run --policy static --pieces 1 --range 0:400 -- \
 		sh -c "test {node} != n2 || { echo \"my last words\" >&2; exit 9; }" 2>err &&
-	said "n2: my last words" && said "evenstep: n2: frame 0, units 200:300: sh exited with status 9: .*" && nothing_left
+	said "n2: my last words" && said "evenstep: n2: frame 1, units 200:300: sh exited with status 9: .*" && nothing_left
 '
 test_expect_success 'a command that only some nodes have: exit 1, names the node' '
 	on_ctl srun -N3 -w n0,n1,n2 cp units /tmp/only &&
 	test_expect_code 1 in_job -N4 evenstep run --policy static --pieces 1 --range 0:400 -- /tmp/only {begin} {end} 2>err &&
-	said "evenstep: n3: frame 0, units 300:400: /tmp/only could not be started: No such file or directory: .*"
+	said "evenstep: n3: frame 1, units 300:400: /tmp/only could not be started: No such file or directory: .*"
 '
 as_nobody() { "$testbed" exec --name "$testbed_name" --user nobody -- "$@"; }
 if as_nobody "$PWD/units" 0 1 >out 2>&1 && as_nobody evenstep --version >out 2>&1; then

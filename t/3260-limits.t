@@ -38,7 +38,7 @@ test_expect_success 'up: two nodes, and preemption' '
 		--set "PartitionName=graceful Nodes=ALL PreemptMode=CANCEL GraceTime=30"
 '
 test_expect_success 'the time of a job is up: it is requeued with what it has done' '
-	submit 53 240 && wait_for 120 state "JobState=PENDING.*BeginTime" && wait_for 60 log "^evenstep: time is up: [0-9]+ units of frame 0 are left: --resume goes on with it" &&
+	submit 53 240 && wait_for 120 state "JobState=PENDING.*BeginTime" && wait_for 60 log "^evenstep: time is up: [0-9]+ units of frame 1 are left: --resume goes on with it" &&
 	test ! -e "output.$job" && test "$(grep -c "\"slice\"" "journal.$job")" -gt 1
 '
 test_expect_success 'it goes on, and the output is that of a run without a limit' '
@@ -54,7 +54,7 @@ is_over() { state "JobState=COMPLETED\|JobState=PREEMPTED" && state "ExitCode=0:
 # goes_on: it has ended in mid-run, in order; when it has its nodes again it ends as if it had kept them.
 goes_on() {
 	wait_for 60 has_ended && wait_for 60 none_of units &&
-		log "^evenstep: stopped by SIGTERM: [1-9][0-9]* units of frame 0 are left: --resume goes on with it" && before=$(grep -c "\"slice\"" "journal.$job") && rm hold &&
+		log "^evenstep: stopped by SIGTERM: [1-9][0-9]* units of frame 1 are left: --resume goes on with it" && before=$(grep -c "\"slice\"" "journal.$job") && rm hold &&
 		wait_for 120 done_at_last && test_cmp want "output.$job" && wait_for 60 is_over && test "$before" -lt "$(grep -c "\"slice\"" "journal.$job")"
 }
 # urgent: a job that needs all of both nodes, and ends at once.
@@ -72,11 +72,11 @@ test_expect_success 'where Slurm would cancel it the script sees exit 4 in the t
 cancelled() { on_ctl env "PATH=$EVENSTEP_BUILD:$PATH" salloc -Q -N2 evenstep run --metrics equal --range 0:80 --journal journal.0 --gather file "$@" -- ./units "{begin}" "{end}" 2>err; }
 test_expect_success 'a job that is cancelled in mid-run: exit 4, nothing is left, and --resume goes on in the next one' '
 	seq 0 79 >want && : >hold && { cancelled & } && job=0 && wait_for 60 has_done && on_ctl scancel $(on_ctl squeue -h -o %i) && { wait $!; test $? = 4; } &&
-	said "evenstep: stopped by SIGTERM: [1-9][0-9]* units of frame 0 are left: --resume goes on with it" && test ! -e file &&
+	said "evenstep: stopped by SIGTERM: [1-9][0-9]* units of frame 1 are left: --resume goes on with it" && test ! -e file &&
 	wait_for 60 none_of units && wait_for 60 no_agents && wait_for 60 no_jobs && rm hold && cancelled --resume && test_cmp want file
 '
 test_expect_success 'a limit that leaves no time: nothing is begun' '
 	rm -f log && on_ctl env "PATH=$EVENSTEP_BUILD:$PATH" salloc -Q -N2 -t 1 evenstep run --metrics equal --until-end 100 --range 0:10 -- \
-		sh -c "touch ran-{begin}; : {end}" 2>err; test $? = 4 && said "evenstep: time is up: 10 units of frame 0 are left: .*" && ! ls | grep ran-
+		sh -c "touch ran-{begin}; : {end}" 2>err; test $? = 4 && said "evenstep: time is up: 10 units of frame 1 are left: .*" && ! ls | grep ran-
 '
 test_done

@@ -65,12 +65,12 @@ test_expect_success '--speculate: where a node hangs, the others do its pieces a
 # With one piece a node and frame, n3 has two to fail at, however quick the others are.
 test_expect_success 'a node whose commands fail: --retries 2 gives its part to the others, and says so' '
 	begin --repeat 2 --retries 2 --policy static --pieces 1 -- sh -c "test \$EVENSTEP_NODE != n3 || exit 5; exec seq {begin} \$(({end} - 1))" && wait $run &&
-	frames 2 && test_cmp want out && said "evenstep: n3: frame 0, units [0-9]+:[0-9]+: sh exited with status 5: it is tried again" &&
+	frames 2 && test_cmp want out && said "evenstep: n3: frame 1, units [0-9]+:[0-9]+: sh exited with status 5: it is tried again" &&
 	said "evenstep: n3: 2 failures in a row: it gets nothing more" && nothing_left
 '
 test_expect_success 'a command that fails everywhere: exit 1 after --retries, not before' '
 	begin --retries 3 -- sh -c "echo x >>tries; exit 5" && test_expect_code 1 wait $run &&
-	said "evenstep: n[0-3]: frame 0, units [0-9]+:[0-9]+: sh exited with status 5: it printed nothing on stderr" &&
+	said "evenstep: n[0-3]: frame 1, units [0-9]+:[0-9]+: sh exited with status 5: it printed nothing on stderr" &&
 	test "$(wc -l <tries)" -ge 4 && nothing_left
 '
 test_expect_success 'a whole node dies: its part is done by the others' '

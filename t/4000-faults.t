@@ -173,7 +173,7 @@ ends_by_scancel() {
 	wait "$run"
 	code=$?
 	case $code in
-	1) said "evenstep: n[0-3]: frame 0, .* was killed by signal (9|15) .*" ;;
+	1) said "evenstep: n[0-3]: frame 1, .* was killed by signal (9|15) .*" ;;
 	3) said "evenstep: no node is left to work: .*" ;;
 	4) said "evenstep: stopped by SIGTERM: .*" ;;
 	*) cat err && echo "status $code" && false ;;

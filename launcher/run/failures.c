@@ -35,7 +35,7 @@ void failures_list(const struct failures *f)
         const struct failure *one = &f->first[i];
         char range[UNIT_RANGE_MAX];
 
-        notice("left out: frame %ju, %s %s, %s: %s", (uintmax_t)one->frame,
+        notice("left out: frame %ju, %s %s, %s: %s", (uintmax_t)one->frame + 1,
                unit_words_noun(&f->words, one->units.end - one->units.begin),
                unit_words_range(&f->words, one->units, range), one->node,
                one->how);

@@ -68,7 +68,7 @@ static void add_hole(struct remains *m,
     add_text(m, "%s%s", m->holes > 1 ? ", " : "",
              unit_words_range(m->words, (struct slice){begin, end}, range));
     if (m->frames != 1)
-        add_text(m, " of frame %ju", (uintmax_t)f->number);
+        add_text(m, " of frame %ju", (uintmax_t)f->number + 1);
 }
 
 /* A new file: one that is there is the user's, or of a run before. */
@@ -174,7 +174,7 @@ static void say_before(const struct remains *m, char *text, size_t size)
                  unit_words_range(m->words, m->before, range));
     if (n > 0 && m->frames != 1)
         snprintf(part + strlen(part), sizeof part - strlen(part),
-                 " of frame %ju", (uintmax_t)m->frame);
+                 " of frame %ju", (uintmax_t)m->frame + 1);
     if (whole > 0 || n > 0)
         snprintf(text, size, "%s%s%s %s %s, ", frames,
                  whole > 0 && n > 0 ? " and " : "", part,
@@ -211,7 +211,7 @@ static void say(const struct remains *m)
         snprintf(more, sizeof more, " and %zu more", m->holes - HOLES_NAMED);
     if (m->frames != 1 && m->last + 1 != m->frames)
         snprintf(later, sizeof later, ", and so is what follows frame %ju",
-                 (uintmax_t)m->last);
+                 (uintmax_t)m->last + 1);
     say_before(m, before, sizeof before);
     say_behind(m, behind, sizeof behind);
     notice("%s%s%s%s %s%s %s missing%s%s", only_journal(m) ? "" : name_of(m),

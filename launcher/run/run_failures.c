@@ -131,7 +131,7 @@ static void tell_what(const struct run *r,
 
     t->node = distribution_name(r->distribution, p->part.node);
     snprintf(t->what, sizeof t->what, "%s: frame %ju, %s: %.100s %s", t->node,
-             (uintmax_t)p->frame->number, units_of(r, p, units),
+             (uintmax_t)p->frame->number + 1, units_of(r, p, units),
              to ? to : r->o->types.type[p->frame->type].command[0], t->how);
 }
 

@@ -44,7 +44,7 @@ static void tell_left(const struct run *r, char *text, size_t size)
     begun = distribution_newest(r->distribution, &left)->number + 1;
     snprintf(text, size, "%ju unit%s of frame %ju %s left", (uintmax_t)units,
              units == 1 ? "" : "s",
-             (uintmax_t)distribution_frame(r->distribution)->number,
+             (uintmax_t)distribution_frame(r->distribution)->number + 1,
              units == 1 ? "is" : "are");
     if (all > begun)
         snprintf(text + strlen(text), size - strlen(text),

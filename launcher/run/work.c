@@ -226,7 +226,7 @@ static int begin_frame(struct work *w,
         || kept[n - 1].units.end > frame->end)
         return es_fail(err, ES_USAGE, "name another file",
                        "--journal: has units that frame %ju has not",
-                       (uintmax_t)frame->number);
+                       (uintmax_t)frame->number + 1);
     if (piece_files_restore(&w->files, frame, w->journal, kept, n, err) < 0)
         return -1;
     if (units_kept(kept, n) >= frame->end - frame->begin) {

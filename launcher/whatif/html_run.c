@@ -330,7 +330,7 @@ static void show_frames(FILE *out, const struct report_file *f)
         const struct report_frame *x = &f->frame[i];
         char number[24];
 
-        snprintf(number, sizeof number, "%" PRId64, x->number);
+        snprintf(number, sizeof number, "%" PRId64, x->number + 1);
         html_row(out, number);
         html_cell(out, "%" PRId64, x->units);
         html_cell(out, "%.3f", x->account.time);
@@ -357,7 +357,7 @@ static void failed_lines(FILE *out, const struct report_file *f)
             if (s->done)
                 continue;
             html_row(out, report_file_node(f, s->node));
-            html_cell(out, "%" PRId64, f->frame[i].number);
+            html_cell(out, "%" PRId64, f->frame[i].number + 1);
             html_cell(out, "%" PRId64 ":%" PRId64, s->begin,
                       s->begin + s->units);
             html_cell(out, "%.3f", s->seconds);

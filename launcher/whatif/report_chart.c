@@ -21,7 +21,7 @@
 #define AXIS    22 /* below a chart */
 #define NUMBERS 14 /* of frames, above the first */
 #define LANE    17 /* of frames side by side, likewise */
-#define FOOT    3  /* of what is of a frame with an odd number, beside others */
+#define FOOT    3 /* of what is of a frame with an even number, beside others */
 #define ROW     20 /* of a node */
 #define SHARES  160
 #define EVEN    100
@@ -150,11 +150,11 @@ static void draw_slice(struct chart *c,
     snprintf(title_text, sizeof title_text,
              "frame %" PRId64 ", units %" PRId64 ":%" PRId64
              ", %.3f s, start-up %.3f s%s",
-             frame->number, s->begin, s->begin + s->units, s->seconds,
+             frame->number + 1, s->begin, s->begin + s->units, s->seconds,
              s->startup, s->done ? "" : ", failed");
     if (c->lanes > 1)
         snprintf(label, sizeof label, "%" PRId64 " (%" PRId64 ")", s->units,
-                 frame->number);
+                 frame->number + 1);
     else
         snprintf(label, sizeof label, "%" PRId64, s->units);
     if ((double)(strlen(label) * LETTER + 4) <= width)
@@ -178,7 +178,7 @@ static void draw_frame_edges(struct chart *c, double height)
         double x = x_of(c, frame->start);
 
         svg_line(c->out, x, c->y, x, c->y + height, "#888");
-        snprintf(text, sizeof text, "%" PRId64, frame->number);
+        snprintf(text, sizeof text, "%" PRId64, frame->number + 1);
         if (x < free_from)
             continue;
         svg_text(c->out, x + 2, c->y - 3, SVG_START, text);
@@ -201,9 +201,9 @@ static void draw_lane(struct chart *c, size_t i)
                           .stroke = "#aaa",
                           .title = title_text};
 
-    snprintf(text, sizeof text, "%" PRId64, frame->number);
+    snprintf(text, sizeof text, "%" PRId64, frame->number + 1);
     snprintf(title_text, sizeof title_text,
-             "frame %" PRId64 ", from %.3f s to %.3f s", frame->number,
+             "frame %" PRId64 ", from %.3f s to %.3f s", frame->number + 1,
              frame->start, frame->start + frame->last);
     if ((double)(strlen(text) * LETTER + 4) <= width)
         box.label = text;
@@ -281,7 +281,7 @@ static void draw_frame_numbers(struct chart *c, double height)
 
         if (x < free_from)
             continue;
-        snprintf(text, sizeof text, "%" PRId64, c->f->frame[i].number);
+        snprintf(text, sizeof text, "%" PRId64, c->f->frame[i].number + 1);
         svg_text(c->out, x, c->y + height + 15, SVG_MIDDLE, text);
         free_from = x + (double)(strlen(text) + 2) * LETTER;
     }
@@ -314,7 +314,7 @@ static void draw_share(struct chart *c,
                                 .title = text};
 
     snprintf(text, sizeof text, "frame %" PRId64 ", %.100s: %.1f%%",
-             c->f->frame[i].number, name, 100 * (to - from));
+             c->f->frame[i].number + 1, name, 100 * (to - from));
     if (to <= from)
         return;
     svg_box(c->out, &box);
@@ -390,7 +390,7 @@ static void draw_part(struct chart *c,
                                 .title = text};
 
     snprintf(text, sizeof text, "frame %" PRId64 ", %s: %.3f s, %.1f%%",
-             frame->number, name, part * frame->account.time, 100 * part);
+             frame->number + 1, name, part * frame->account.time, 100 * part);
     if (part <= 0)
         return;
     svg_box(c->out, &box);
@@ -511,7 +511,7 @@ const char *report_chart_work(const struct report_file *f)
 {
     return report_overlaps(f)
                ? "Who worked when: units of each slice (and its frame); "
-                 "frames above, odd ones with a dark foot; start-ups are hatched"
+                 "frames above, even ones with a dark foot; start-ups are hatched"
                : "Who worked when: units of each slice, frames above; "
                  "start-ups are hatched";
 }

@@ -65,8 +65,9 @@ static void print_frame(FILE *out,
     size_t failed = count_failed(f, frame);
     double efficiency = account_efficiency(&frame->account);
 
-    fprintf(out, "%-7" PRId64 " %11" PRId64 " %10.3f %10.3f ", frame->number,
-            frame->units, frame->account.time, frame->account.ideal);
+    fprintf(out, "%-7" PRId64 " %11" PRId64 " %10.3f %10.3f ",
+            frame->number + 1, frame->units, frame->account.time,
+            frame->account.ideal);
     if (efficiency >= 0)
         fprintf(out, "%11.3f", efficiency);
     else
