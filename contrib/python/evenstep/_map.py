@@ -49,8 +49,9 @@ _LAST_WORDS = 5  # lines that an error repeats of what evenstep itself has said
 _END_SECONDS = 10  # after each signal to end the run
 # How `evenstep run` names the item that has ended its worker, for --bisect finds it:
 # with --keep-going in a list at the end, else by its last message.
-_LEFT_OUT = re.compile(r"evenstep: left out: frame 0, units (\d+):\d+, (\S+): (.*)")
-_ENDED_BY = re.compile(r"evenstep: (\S+): frame 0, units (\d+):(\d+): (.*)")
+_LEFT_OUT = re.compile(r"evenstep: left out: frame 1, line (\d+), (\S+): (.*)")
+_ENDED_BY = re.compile(r"evenstep: (\S+): frame 1, line (\d+): (.*)")
+_FIRST_LINE = 2  # that of item 0, behind the header
 _WORKER = "import sys; sys.path.append({!r}); from evenstep._start import main; main()"
 
 
@@ -209,7 +210,7 @@ class Results(Generic[R], Iterator[R]):
     def _note_left_out(self, line: str) -> None:
         found = _LEFT_OUT.match(line)
         if found:
-            self._left_out[int(found[1])] = (found[2], found[3])
+            self._left_out[int(found[1]) - _FIRST_LINE] = (found[2], found[3])
 
     def __len__(self) -> int:
         """How many results are still to come."""
@@ -267,9 +268,10 @@ class Results(Generic[R], Iterator[R]):
             "is not done; its last words:\n" + "".join(self._words).rstrip()
         )
         ended_by = _ENDED_BY.match(self._words[-1]) if self._words else None
-        if ended_by is None or int(ended_by[3]) - int(ended_by[2]) > 1:
+        if ended_by is None:
             raise error
-        raise self._killed(int(ended_by[2]), ended_by[1], ended_by[4]) from error
+        item = int(ended_by[2]) - _FIRST_LINE
+        raise self._killed(item, ended_by[1], ended_by[3]) from error
 
     def _fail(self, outcome: Any) -> ItemError:
         error, trace, node = outcome
