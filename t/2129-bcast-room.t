@@ -75,9 +75,10 @@ test_expect_success 'also where no more than the node knows where they are' '
 		done
 	done
 '
-test_expect_success 'two folders into one, and a file twice: the latter is there' '
+test_expect_success 'two folders into one with --update; two files, or folders without it, of one DST: exit 2' '
 	nodes && mkdir -p two && echo two >two/two && run --update --bcast "two:$dst/a" --bcast "folder:$dst/a" && everywhere two/two a/two && everywhere folder/more a/more &&
-	run --bcast "small:$dst/b" --bcast "one:$dst/b" && everywhere one b
+	fails 2 "evenstep: --bcast: two and folder have one DST: give each a DST of its own" run --bcast "two:$dst/c" --bcast "folder:$dst/c" &&
+	fails 2 "evenstep: --bcast: small and one have one DST: give each a DST of its own" run --update --bcast "small:$dst/b" --bcast "one:$dst/b"
 '
 
 # --- libraries -------------------------------------------------------------------

@@ -103,14 +103,18 @@ static int is_same_path(const char *a, const char *b)
     }
 }
 
-/* One would be there and not the other. */
-static int check_places(const struct bring_list *l, struct es_error *err)
+/* One would be there and not the other; with --update folders become one. */
+static int check_places(const struct bring_list *l,
+                        const struct run_options *o,
+                        struct es_error *err)
 {
     for (size_t i = 0; i < l->n; i++)
         for (size_t k = 0; k < i; k++) {
             const struct bring_file *a = &l->file[k], *b = &l->file[i];
 
-            if (is_same_path(a->destination, b->destination))
+            if (is_same_path(a->destination, b->destination)
+                && !(o->update && broadcast_is_folder(a->source)
+                     && broadcast_is_folder(b->source)))
                 return es_fail(err, ES_USAGE, "give each a DST of its own",
                                "--%s: %.200s and %.200s have one DST",
                                b->option, a->source, b->source);
@@ -158,7 +162,7 @@ int bring_list_open(struct bring_list *l,
     if (o->cache && broadcast_cache(l->cache, o->cache, config, err) < 0)
         return -1;
     if (add_files(l, o, err) < 0 || add_program(l, o, err) < 0
-        || check_places(l, err) < 0)
+        || check_places(l, o, err) < 0)
         return -1;
     return find_libs(l, o, config, err);
 }
