@@ -49,9 +49,10 @@ test_expect_success '--lines: a file that grows is what it was at the start' '
 rewritten() {
 	seq 1000 1999 >lines && cp lines want.lines && rm -rf once && evenstep run --local 2 --metrics equal --pieces 20 --lines lines -- sh -c "if mkdir once 2>&-; then $1; fi; cat" >got 2>err
 }
+# Who writes it empties it first, and that may be all that is seen.
 test_expect_success '--lines: a file that is rewritten in place: exit 1, names what is done, and nothing is of the new text' '
-	test_expect_code 1 rewritten "seq 5000 5999 >new; cat new >lines" && said "evenstep: --lines: lines: was rewritten since the start; [0-9]+ of its 1000 units are done, by the text of before: leave it as it is until the run is over" &&
-	! grep ^5 got && test_expect_code 1 rewritten "sed s/1999/2000/ <lines >new; cp new lines" && mentioned "was rewritten since the start" && ! grep 2000 got
+	test_expect_code 1 rewritten "seq 5000 5999 >new; cat new >lines" && said "evenstep: --lines: lines: (was rewritten|has become shorter) since the start; [0-9]+ of its 1000 units are done, by the text of before: leave it as it is until the run is over" &&
+	! grep ^5 got && test_expect_code 1 rewritten "sed s/1999/2000/ <lines >new; cp new lines" && mentioned "(was rewritten|has become shorter) since the start" && ! grep 2000 got
 '
 test_expect_success '--lines: one that is touched is the same; one that is replaced was what it was' '
 	rewritten "touch lines; chmod 600 lines" && cmp want.lines got && ! grep warning err &&
