@@ -74,6 +74,10 @@ static int is_stopped(struct run *r, int failed)
 
 void run_finish(struct run *r, int failed)
 {
+    if (r->front.over) { /* what has ended it is to be said */
+        r->phase = FINISHED;
+        return;
+    }
     if (failed && r->err->kind == ES_ENV && all_hung(r))
         es_fail(r->err, ES_WORK, "see --timeout and --retries",
                 "every node was given up: %.100s ran for longer than %g s",
