@@ -3,6 +3,7 @@
 #include "pmix_bcast/file_extents.h"
 #include "pmix_bcast/file_io.h"
 #include "pmix_bcast/tree_exclude.h"
+#include "pmix_bcast/tree_links.h"
 #include "pmix_bcast/tree_xattrs.h"
 
 #include <errno.h>
@@ -33,6 +34,7 @@ struct walk {
     char **path; /* of the sources, without slashes at the end */
     uint32_t n;  /* entries */
     uint64_t bytes;
+    struct tree_links links;
     dev_t device;                /* of the last file ... */
     int is_made_up;              /* ... and is it one of the kernel's own? */
     void *names;                 /* of files with several, tsearch(3) */
@@ -142,6 +144,42 @@ static int add_file(struct walk *k, const FTSENT *f, struct tree_entry *e)
     return 0;
 }
 
+/* Its path in the tree. */
+static const char *path_in_tree(const struct walk *k, const FTSENT *f)
+{
+    const FTSENT *root = f;
+    const char *at;
+
+    while (root->fts_level > FTS_ROOTLEVEL)
+        root = root->fts_parent;
+    if (k->wish->n > 1)
+        return f->fts_path + root->fts_pathlen - root->fts_namelen;
+    if (f == root)
+        return "";
+    at = f->fts_path + root->fts_pathlen;
+    return *at == '/' ? at + 1 : at; /* below "/" there is none */
+}
+
+/* One that leads into a source by an absolute path leads into the copy, if that is
+ * wished, or is counted. */
+static int look_at_target(struct walk *k,
+                          const FTSENT *f,
+                          char target[PATH_MAX])
+{
+    char to[PATH_MAX];
+    int is = tree_links_relative(&k->links, path_in_tree(k, f), target, to,
+                                 sizeof to);
+
+    if (is > 0 && k->wish->relocate) {
+        strcpy(target, to);
+        return 0;
+    }
+    if (is == 0 || (k->found->inward++ > 0))
+        return 0;
+    k->found->first_inward = strdup(path_in_tree(k, f));
+    return k->found->first_inward ? 0 : es_no_memory(k->err);
+}
+
 static int add_symlink(struct walk *k, const FTSENT *f, struct tree_entry *e)
 {
     char target[PATH_MAX];
@@ -150,6 +188,8 @@ static int add_symlink(struct walk *k, const FTSENT *f, struct tree_entry *e)
     if (n < 0)
         return fail_on(k, f->fts_path, "give links that can be read");
     target[n] = '\0';
+    if (look_at_target(k, f, target) < 0)
+        return -1;
     e->target = target;
     tree_write_symlink(k->w, e);
     return 0;
@@ -208,22 +248,6 @@ static int add_entry(struct walk *k, FTSENT *f)
 }
 
 /* --- what is left out ----------------------------------------------------- */
-
-/* Its path in the tree. */
-static const char *path_in_tree(const struct walk *k, const FTSENT *f)
-{
-    const FTSENT *root = f;
-    const char *at;
-
-    while (root->fts_level > FTS_ROOTLEVEL)
-        root = root->fts_parent;
-    if (k->wish->n > 1)
-        return f->fts_path + root->fts_pathlen - root->fts_namelen;
-    if (f == root)
-        return "";
-    at = f->fts_path + root->fts_pathlen;
-    return *at == '/' ? at + 1 : at; /* below "/" there is none */
-}
 
 /* All patterns are looked at: each that would is one that does. */
 static int is_excluded(const struct walk *k, const FTSENT *f)
@@ -396,6 +420,8 @@ static int write_index(struct walk *k)
         tree_write_folder(k->w, &root);
         k->n = 1;
     }
+    if (tree_links_init(&k->links, k->path, k->wish->n) < 0)
+        return es_no_memory(k->err);
     if (walk_all(k) < 0)
         return -1;
     if (k->wish->list && tree_list_check(k->wish->list, k->err) < 0)
@@ -417,6 +443,7 @@ int tree_walk(struct tree_found *found,
         .found = found, .wish = wish, .progress = progress, .w = w, .err = err};
     int rc = write_index(&k);
 
+    tree_links_clear(&k.links);
     for (size_t i = 0; k.path && i < wish->n; i++)
         free(k.path[i]);
     free(k.path);
@@ -431,5 +458,6 @@ void tree_found_clear(struct tree_found *found)
     for (size_t i = 0; i < found->n; i++)
         free(found->top[i].path);
     free(found->top);
+    free(found->first_inward);
     *found = (struct tree_found){.n = 0};
 }

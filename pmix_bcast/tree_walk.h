@@ -21,6 +21,7 @@ struct tree_wish {
     char *const *exclude; /* patterns of what is left out, see tree_exclude.h */
     size_t n_exclude;     /* EXCLUDE_MAX at most */
     const struct tree_list *list; /* of what is wanted; NULL: all */
+    int relocate;   /* links that lead into the sources lead into the copy */
     int single;     /* the source is one regular file: it is in a folder */
     uint32_t parts; /* enum tree_part: what each entry has besides; digests are
                        left to be filled in */
@@ -34,9 +35,11 @@ struct tree_top { /* a source */
 struct tree_found {
     struct tree_top *top; /* n, owned: where the sources are */
     size_t n;
-    uint64_t left_out; /* sockets, pipes, devices */
-    uint64_t unwanted; /* what the wish leaves out */
-    uint64_t used;     /* a bit for each pattern that has left out something */
+    uint64_t left_out;  /* sockets, pipes, devices */
+    uint64_t unwanted;  /* what the wish leaves out */
+    uint64_t used;      /* a bit for each pattern that has left out something */
+    uint64_t inward;    /* links that lead into the sources, and not the copy */
+    char *first_inward; /* of them, owned: its path in the copy */
 };
 
 /* Fills w with the index.  0, or -1 with err, also if it is not wanted any more;

@@ -132,12 +132,28 @@ test_expect_success 'no node can have it: each says why' '
 '
 
 # --- bad input -----------------------------------------------------------------
+test_expect_success 'absolute links into the source: one line names them; --relocate-links makes them lead into the copy' '
+	mkdir -p env/lib/deep other && echo real >env/lib/real && echo far >far && ln -s "$PWD/env/lib/real" env/lib/abs && ln -s "$PWD/env//lib/real" env/lib/deep/abs && ln -s "$PWD/env" env/self &&
+	ln -s "$PWD/env/none" env/dangling && ln -s "$PWD/far" env/out && ln -s lib/real env/rel && ln -s "$PWD/environment" env/near && ln -s "$PWD/env/lib" other/lib &&
+	rm -rf copy && evenstep bcast --local 1 -r env "$PWD/copy" 2>err &&
+	said "evenstep: warning: dangling and 3 more: absolute links into what is brought: in the copy they lead to the source: evenstep bcast --relocate-links makes them relative" && test "$(readlink copy/lib/abs)" = "$PWD/env/lib/real" &&
+	rm -rf copy && evenstep bcast --local 1 -r --relocate-links env "$PWD/copy" 2>err && ! grep absolute err &&
+	for each in lib/abs:lib/real lib/deep/abs:../lib/real self:. dangling:none out:$PWD/far rel:lib/real near:$PWD/environment; do
+		case $each in lib/abs:*) want=../lib/real ;; lib/deep/abs:*) want=../../lib/real ;; *) want=${each#*:} ;; esac
+		test "$(readlink "copy/${each%%:*}")" = "$want" || { echo "$each: $(readlink "copy/${each%%:*}")" && return 1; }
+	done && test "$(cat copy/lib/deep/abs copy/lib/abs)" = "real
+real" &&
+	rm -rf copy && evenstep bcast --local 1 -r --relocate-links env other "$PWD/copy" 2>err && test "$(readlink copy/other/lib)" = ../env/lib && test -e copy/other/lib/real &&
+	ln -s env alias && rm -rf copy && evenstep bcast --local 1 -r --relocate-links alias "$PWD/copy" 2>err && test "$(readlink copy/lib/abs)" = ../lib/real &&
+	rm -rf copy && evenstep run --local 1 --range 0:1 --bcast "env:$PWD/copy" -- true 2>err && said "evenstep: warning: dangling and 3 more: .*"
+'
 while IFS='|' read -r what code options message; do
 	test_expect_success "$what: exit $code, says so, and nothing arrives" '
 		nodes 2 && eval "set -- $options" && test_expect_code $code evenstep bcast "$@" >out 2>err && test ! -s out &&
 		said "evenstep: $message" && nothing_arrived
 	'
 done <<'END'
+--relocate-links alone|2|--local 2 --relocate-links src dst/{node}/x|--relocate-links: there is no --recursive: give --recursive, too
 a folder without -r|1|--local 2 src dst/{node}/x|src: it is a directory: give -r to bring all that is in it
 no SRC|2|--local 2 -r|bcast: no SRC: see .*
 no DST|2|--local 2 -r src|bcast: no DST: see .*

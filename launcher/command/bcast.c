@@ -31,7 +31,7 @@ struct options {
     struct tree_wish sources;
     char *exclude[EXCLUDE_MAX];
     uint32_t n_exclude;
-    int recursive, is_tree;
+    int recursive, relocate, is_tree;
     char destination[DESTINATION_MAX], cache_path[DESTINATION_MAX];
     const char *cache; /* NULL: none; "": where the configuration says */
     struct bcast_wish setup;
@@ -110,6 +110,8 @@ static const struct option options[] = {
      "recursive", .help =
      "leave out what is called so, as in \"*.o\" or \"docs/*.pdf\", as rsync does; "
      "repeatable"},
+    {OPTION_FLAG, "relocate-links", NULL, AT(relocate), .needs = "recursive", .help =
+     "absolute links that lead into SRC lead into the copy"},
     {OPTION_TEXT, "files-from", "FILE", AT(files_from), .file = OPTION_READS, .needs = "recursive",
      .help = "bring only what this list names, a path from SRC on in each "
              "line; - is the standard input"},
@@ -175,6 +177,7 @@ static void parse_sources(struct options *o, char **words)
         o->is_tree |= broadcast_is_folder(words[i]);
     o->sources.exclude = o->exclude;
     o->sources.n_exclude = o->n_exclude;
+    o->sources.relocate = o->relocate;
     if (o->update || o->cache)
         o->sources.parts |= TREE_DIGESTS;
     if (o->xattrs)

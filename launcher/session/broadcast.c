@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <event2/event.h>
+#include <inttypes.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -497,6 +498,23 @@ static void tell_notes(const struct broadcast *b, const struct bcast_result *r)
     }
 }
 
+static void tell_inward(const struct broadcast *b)
+{
+    const struct tree_source *tree = broadcast_part_source(&b->part[b->at]);
+    char more[48] = "";
+
+    if (!tree || tree->found.inward == 0)
+        return;
+    if (tree->found.inward > 1)
+        snprintf(more, sizeof more, " and %" PRIu64 " more",
+                 tree->found.inward - 1);
+    notice(
+        "warning: %s%s: absolute links into what is brought: in the copy they "
+        "lead to the source: evenstep bcast --relocate-links makes them "
+        "relative",
+        tree->found.first_inward, more);
+}
+
 int broadcast_check(const struct broadcast *b, struct es_error *err)
 {
     struct bcast_result r;
@@ -509,6 +527,7 @@ int broadcast_check(const struct broadcast *b, struct es_error *err)
     if (r.note[0])
         notice("%s", r.note);
     tell_notes(b, &r);
+    tell_inward(b);
     for (uint32_t v = 0; v < r.plan.nodes; v++)
         if (r.node[v].why[0])
             notice("%s: %s", session_node(b->session, v)->name, r.node[v].why);
