@@ -23,6 +23,11 @@ echo {begin} {end}|20
 sed -n 3q; true|17
 cat & wait|20
 END
+mkdir noatime && unshare -m mount -t tmpfs -o noatime none noatime 2>&- && test_set_prereq MOUNT
+test_expect_success MOUNT 'where no access is noted a command that opens /dev/stdin has not failed, one that stops early has' '
+	noted() { unshare -m sh -c "mount -t tmpfs -o noatime none noatime && exec \"\$@\"" - env TMPDIR="$PWD/noatime" evenstep run --local 1 --metrics equal --lines tasks -- "$@" 2>err; } &&
+	noted cat /dev/stdin >out && test_cmp tasks out && test_expect_code 1 noted head -n 1 && mentioned "not read"
+'
 test_expect_success 'it is a failure as others are: tried again, left out, told in the log and the journal' '
 	test_expect_code 1 run --policy manual:size=10 --retries 1 --keep-going --joblog log --journal j -- sh -c "test {begin} = 0 && exec cat; head -n 1" >out && seq 10 | test_cmp - out &&
 	said "evenstep: left out: frame 1, lines 11 to 20, local[01]: .*" && test "$(cut -f 7 log | grep -cx 126)" -ge 2 &&

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #define NEVER_S 1 /* of 1970; older than each write, so that a read renews it */
@@ -13,9 +14,13 @@ void slice_input_rewind(int fd)
 {
     const struct timespec times[] = {{.tv_sec = NEVER_S},
                                      {.tv_nsec = UTIME_OMIT}};
+    struct statvfs fs;
 
     (void)lseek(fd, 0, SEEK_SET); /* a file of ours */
-    (void)futimens(fd, times);    /* else all seems to have been read */
+    /* Where no access is noted all seems to have been read: a command that has is
+       never said to have failed. */
+    if (fstatvfs(fd, &fs) == 0 && !(fs.f_flag & ST_NOATIME))
+        (void)futimens(fd, times);
 }
 
 /* Lines from there on; a last one without its end is one. */
