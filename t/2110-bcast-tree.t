@@ -138,7 +138,7 @@ test_expect_success 'absolute links into the source: one line names them; --relo
 	rm -rf copy && evenstep bcast --local 1 -r env "$PWD/copy" 2>err &&
 	said "evenstep: warning: dangling and 3 more: absolute links into what is brought: in the copy they lead to the source: evenstep bcast --relocate-links makes them relative" && test "$(readlink copy/lib/abs)" = "$PWD/env/lib/real" &&
 	rm -rf copy && evenstep bcast --local 1 -r --relocate-links env "$PWD/copy" 2>err && ! grep absolute err &&
-	for each in lib/abs:lib/real lib/deep/abs:../lib/real self:. dangling:none out:$PWD/far rel:lib/real near:$PWD/environment; do
+	for each in lib/abs:lib/real lib/deep/abs:../lib/real self:. dangling:none "out:$PWD/far" rel:lib/real "near:$PWD/environment"; do
 		case $each in lib/abs:*) want=../lib/real ;; lib/deep/abs:*) want=../../lib/real ;; *) want=${each#*:} ;; esac
 		test "$(readlink "copy/${each%%:*}")" = "$want" || { echo "$each: $(readlink "copy/${each%%:*}")" && return 1; }
 	done && test "$(cat copy/lib/deep/abs copy/lib/abs)" = "real
