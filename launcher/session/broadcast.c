@@ -149,6 +149,23 @@ static void destroy_before(struct broadcast_before *o)
 
 static int start_next(struct broadcast *b);
 
+static void tell_inward(const struct broadcast *b)
+{
+    const struct tree_source *tree = broadcast_part_source(&b->part[b->at]);
+    char more[48] = "";
+
+    if (!tree || tree->found.inward == 0)
+        return;
+    if (tree->found.inward > 1)
+        snprintf(more, sizeof more, " and %" PRIu64 " more",
+                 tree->found.inward - 1);
+    notice(
+        "warning: %s%s: absolute links into what is brought: in the copy they "
+        "lead to the source: evenstep bcast --relocate-links makes them "
+        "relative",
+        tree->found.first_inward, more);
+}
+
 static void note_content(struct broadcast_before *o,
                          const struct tree_source *tree,
                          const struct bcast_result *r)
@@ -207,6 +224,8 @@ static void on_over(evutil_socket_t fd, short what, void *arg)
     (void)fd;
     (void)what;
     broadcast_top_stop(&b->top);
+    if (b->home && bcast_home_result(b->home).err->kind == ES_OK)
+        tell_inward(b);
     b->ended(b->arg);
 }
 
@@ -342,8 +361,10 @@ static int start_round(struct broadcast *b)
 
 static int start_next(struct broadcast *b)
 {
-    if (!b->begins)
+    if (!b->begins) {
+        tell_inward(b);
         broadcast_part_clear(&b->part[b->at]);
+    }
     b->at++;
     if (b->at == b->end && !b->begins)
         return start_round(b);
@@ -498,23 +519,6 @@ static void tell_notes(const struct broadcast *b, const struct bcast_result *r)
     }
 }
 
-static void tell_inward(const struct broadcast *b)
-{
-    const struct tree_source *tree = broadcast_part_source(&b->part[b->at]);
-    char more[48] = "";
-
-    if (!tree || tree->found.inward == 0)
-        return;
-    if (tree->found.inward > 1)
-        snprintf(more, sizeof more, " and %" PRIu64 " more",
-                 tree->found.inward - 1);
-    notice(
-        "warning: %s%s: absolute links into what is brought: in the copy they "
-        "lead to the source: evenstep bcast --relocate-links makes them "
-        "relative",
-        tree->found.first_inward, more);
-}
-
 int broadcast_check(const struct broadcast *b, struct es_error *err)
 {
     struct bcast_result r;
@@ -527,7 +531,6 @@ int broadcast_check(const struct broadcast *b, struct es_error *err)
     if (r.note[0])
         notice("%s", r.note);
     tell_notes(b, &r);
-    tell_inward(b);
     for (uint32_t v = 0; v < r.plan.nodes; v++)
         if (r.node[v].why[0])
             notice("%s: %s", session_node(b->session, v)->name, r.node[v].why);
