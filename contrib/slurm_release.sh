@@ -1,13 +1,21 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# slurm_release.sh - what differs between releases of Slurm, for the testbed and
-# the tests, which source it; in C it is in spank_plugin/slurm_release.c.
+# slurm_release.sh - what differs between releases of Slurm, for the testbed, the
+# tests and the packages, which source it; in C it is in spank_plugin/slurm_release.c.
 
 # slurm_is_since RELEASE: the Slurm of this machine is that or a later one.
 slurm_is_since() {
     # slurm-wlm 22.05.8
     printf '%s\n' "$1" "$(slurmd -V | sed 's/^[^0-9]*//')" | sort -CV
+}
+
+# slurm_release_of_headers: that for which a plugin is built here, as 22.05, or nothing.
+slurm_release_of_headers() {
+    printf '#include <slurm/slurm_version.h>\nof SLURM_VERSION_NUMBER\n' | cc -E -P - 2>/dev/null |
+        sed -n 's/^of \(0x[0-9a-f]*\)$/\1/p' | while read -r number; do
+        printf '%02d.%02d\n' $((number >> 16 & 255)) $((number >> 8 & 255))
+    done
 }
 
 # slurm_without_cgroups: a cgroup.conf that keeps Slurm from using cgroups.  Its v2

@@ -23,10 +23,12 @@
  *   EVENSTEP_SPEED      percent of one core for the commands (--local only)
  *
  * `evenstep-agent --probe ...` measures and prints: the agent runs itself so,
- * under the same limits as the commands to come (agent_probe.h).
+ * under the same limits as the commands to come (agent_probe.h).  Likewise
+ * `evenstep-agent --tasks ...` runs the tasks of a piece (task_runner.h).
  */
 #include "launcher/agent/agent.h"
 #include "launcher/agent/agent_probe.h"
+#include "launcher/agent/task_runner.h"
 #include "launcher/base/env_list.h"
 #include "launcher/base/front_address.h"
 #include "launcher/base/notice.h"
@@ -67,8 +69,8 @@ static const char *const not_for_commands[] = {
     "EVENSTEP_SEATS=",
     "EVENSTEP_SPEED=",
     "EVENSTEP_COMPANION=",
-    "EVENSTEP_GUARD=",
-    "EVENSTEP_ENERGY=",
+    "EVENSTEP_PLUGIN=",
+    "SLURM_SPANK__SLURM_SPANK_OPTION_evenstep_",
     COMMENT_FD "=",
     "SLURM_STEP",
     "SLURM_PROCID=",
@@ -263,13 +265,15 @@ int main(int argc, char **argv)
 
     if (argc > 1 && strcmp(argv[1], "--probe") == 0)
         rc = agent_probe_main(argc - 2, argv + 2, &err);
+    else if (argc > 1 && strcmp(argv[1], "--tasks") == 0)
+        rc = task_runner_main(argc - 2, argv + 2, &err);
     else if (argc == 1)
         rc = serve(&err);
     else
         rc = es_fail(&err, ES_USAGE, by_hand, "unexpected argument \"%s\"",
                      argv[1]);
-    if (rc == 0)
-        return 0;
+    if (rc >= 0)
+        return rc;
     notice_error("evenstep-agent", &err);
     return (int)err.kind;
 }

@@ -10,10 +10,10 @@
 struct subcommand; /* base/options.h */
 
 /* attend is for the plugin: it stays beside one step of an unchanged program. */
-extern const struct subcommand command_attend, command_bcast,
+extern const struct subcommand command_attend, command_bcast, command_check,
     command_completion, command_config, command_conntable, command_graph,
     command_help, command_join, command_plan, command_probe, command_replay,
-    command_report, command_run, command_simulate, command_top;
+    command_report, command_run, command_simulate, command_tasks, command_top;
 
 /* All, in the order of --help, until NULL. */
 extern const struct subcommand *const commands[];

@@ -16,8 +16,10 @@
  *   socket   from the agent, see power_link.h: limits; before the first of them
  *            nothing is set
  *
- * It also tells the agent every second how much energy the node has used since
- * the step began; with --energy it does nothing else.
+ * Where the job has the whole node, it also tells the agent every 10 s how much
+ * energy the node has used since the step began; with --energy it does nothing
+ * else.  The kernel keeps these counters for root, as they show what others
+ * compute: all guards of a node read at the same instants.
  *
  * If it cannot start, it answers the first task with the reason.  If the agent
  * dies, it restores what it found after a moment, in which the front end takes
@@ -29,6 +31,7 @@
 #include "launcher/base/plain_text.h"
 #include "launcher/config/config_file.h"
 #include "launcher/power/actuator.h"
+#include "launcher/power/allowed_cpus.h"
 #include "launcher/power/energy_rapl.h"
 #include "launcher/power/power_link.h"
 #include "launcher/power/power_socket.h"
@@ -44,12 +47,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define RESTORE_MS   2000 /* the front end notices a lost agent at once */
-#define LINE_MAX_LEN 32   /* of a line with a pid */
-#define ENERGY_MS    1000 /* between two readings of the counters */
+#define RESTORE_MS   2000  /* the front end notices a lost agent at once */
+#define ORDER_MS     50    /* between two orders that are read, */
+#define ORDERS_MS    1000  /* but for so many at first */
+#define LINE_MAX_LEN 32    /* of a line with a pid */
+#define ENERGY_MS    10000 /* between two readings of the counters */
+#define MEMORY_BYTES (64 << 20)
 
 static int64_t now_ms(void)
 {
@@ -58,6 +65,7 @@ static int64_t now_ms(void)
 
 struct guard {
     struct config config;
+    const char *config_path;
     struct actuator_place place;
     uid_t uid;
     const char *state_dir;
@@ -77,12 +85,26 @@ struct guard {
     int listener, agent;         /* sockets, or -1 */
     int had_agent;      /* an agent has connected; a second one may not */
     int is_greeted;     /* it was sent what can be set */
+    int64_t paid_ms;    /* the orders so far have used up the time until then */
     int64_t restore_ms; /* when to restore, as the agent has gone; 0: never */
     char line[LINE_MAX_LEN];
     size_t len;
 };
 
 /* --- the actuator --------------------------------------------------------- */
+
+static int refuse_actuator(const struct guard *g, struct es_error *err)
+{
+    char mend[sizeof err->mend];
+
+    (void)snprintf(mend, sizeof mend,
+                   "as root, set actuator = \"cgroup\" in power { } of %s",
+                   g->config_path);
+    return es_fail(err, ES_USAGE, mend, "the actuator is %s",
+                   strcmp(g->config.power.actuator, "off") == 0
+                       ? "off"
+                       : "for evenstep run --meter");
+}
 
 static int start_actuator(struct guard *g, struct es_error *err)
 {
@@ -91,17 +113,13 @@ static int start_actuator(struct guard *g, struct es_error *err)
 
     (void)gethostname(host, sizeof host - 1); /* nodes may share state_dir */
     if (!kind)
-        return es_fail(err, ES_USAGE, "set actuator in power { }",
-                       "the actuator is %s",
-                       strcmp(g->config.power.actuator, "off") == 0
-                           ? "off"
-                           : "for evenstep run --meter");
+        return refuse_actuator(g, err);
     snprintf(name, sizeof name, "%s.%s", host, kind->name);
     if (kind->is_of_node
         && (whole_node_check(g->place.sysfs, g->place.cores, err) < 0
             || power_state_claim(&g->state, g->state_dir, name, err) < 0))
         return -1;
-    if (actuator_open(&g->actuator, kind, &g->place, g->config.power.start,
+    if (actuator_open(&g->actuator, kind, &g->place, g->config.power.cap,
                       g->config.power.floor, err)
         < 0)
         return -1;
@@ -138,34 +156,45 @@ __attribute__((format(printf, 2, 3))) static void send_line(struct guard *g,
 
 /* --- energy --------------------------------------------------------------- */
 
+/* By the clock, which all guards of the node share: more of them see no more. */
+static int64_t next_reading_ms(int64_t now_ns)
+{
+    return (now_ns / 1000000 / ENERGY_MS + 1) * ENERGY_MS;
+}
+
+/* A shared node's counters show what other users do. */
 static void start_energy(struct guard *g)
 {
     g->began_ns = clock_ns();
+    g->energy_ms = next_reading_ms(g->began_ns);
+    if (!g->config.power.energy
+        || whole_node_check(g->place.sysfs, g->place.cores, NULL) < 0)
+        return;
     (void)energy_rapl_open(&g->energy, g->place.sysfs, g->began_ns,
                            &g->energy_why);
 }
 
-/* A node that has none is nothing to complain of. */
-static void tell_no_energy(struct guard *g)
+/* As it was read last.  A node that has no counters is nothing to complain
+ * of. */
+static void tell_energy(struct guard *g)
 {
-    if (g->energy.n == 0 && g->energy_why.kind != ES_OK)
+    if (g->energy.n > 0)
+        send_line(g, "energy %ju %jd", (uintmax_t)g->energy.uj,
+                  (intmax_t)(g->energy.read_ns - g->began_ns));
+    else if (g->energy_why.kind != ES_OK)
         send_line(g, "noenergy %s: %s", g->energy_why.what, g->energy_why.mend);
 }
 
-static void tell_energy(struct guard *g)
+static void read_energy(struct guard *g)
 {
     int64_t now = clock_ns();
 
-    g->energy_ms = now / 1000000 + ENERGY_MS;
+    g->energy_ms = next_reading_ms(now);
     if (g->agent < 0 || g->energy.n == 0)
         return;
-    if (energy_rapl_read(&g->energy, now, &g->energy_why) < 0) {
+    if (energy_rapl_read(&g->energy, now, &g->energy_why) < 0)
         energy_rapl_close(&g->energy);
-        tell_no_energy(g);
-    } else {
-        send_line(g, "energy %ju %jd", (uintmax_t)g->energy.uj,
-                  (intmax_t)(now - g->began_ns));
-    }
+    tell_energy(g);
 }
 
 static void greet_agent(struct guard *g)
@@ -183,10 +212,37 @@ static void greet_agent(struct guard *g)
         send_line(g, "off %s: %s", g->why.what, g->why.mend);
 }
 
+/* It is outside of the job's group, and works on CPUs that the agent may use. */
+static void follow_agent(int fd)
+{
+    struct ucred peer;
+    socklen_t len = sizeof peer;
+
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0)
+        (void)allowed_cpus_take(peer.pid); /* it may have gone */
+}
+
+/* What the user asks for costs root's time, outside of the job's group. */
+static void count_order(struct guard *g)
+{
+    int64_t now = now_ms();
+
+    g->paid_ms = (g->paid_ms > now ? g->paid_ms : now) + ORDER_MS;
+}
+
+/* Milliseconds until the next order is read; 0: at once. */
+static int pause_of(const struct guard *g)
+{
+    int64_t ahead = g->paid_ms - now_ms() - ORDERS_MS;
+
+    return ahead > 0 ? (int)ahead : 0;
+}
+
 static void accept_agent(struct guard *g)
 {
     int fd = power_socket_accept(g->listener, g->uid);
 
+    count_order(g);
     if (fd < 0)
         return;
     if (g->had_agent) {
@@ -195,7 +251,8 @@ static void accept_agent(struct guard *g)
     }
     g->had_agent = 1;
     g->agent = fd;
-    tell_no_energy(g);
+    follow_agent(fd);
+    tell_energy(g);
     greet_agent(g);
 }
 
@@ -280,6 +337,7 @@ static void receive_limit(struct guard *g)
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     if (n > 0) {
+        count_order(g);
         text[n] = '\0';
         if (threads_line_is(text))
             receive_threads(g, text);
@@ -373,8 +431,8 @@ static int read_when_due(struct guard *g)
         return -1;
     if (left > 0)
         return (int)left;
-    tell_energy(g);
-    return ENERGY_MS;
+    read_energy(g);
+    return 0;
 }
 
 static int sooner(int a, int b)
@@ -385,10 +443,12 @@ static int sooner(int a, int b)
 static void serve(struct guard *g)
 {
     for (;;) {
+        int pause = pause_of(g);
         struct pollfd p[] = {{STDIN_FILENO, POLLIN, 0},
-                             {g->listener, POLLIN, 0},
-                             {g->agent, POLLIN, 0}};
-        int n = poll(p, 3, sooner(restore_when_due(g), read_when_due(g)));
+                             {pause > 0 ? -1 : g->listener, POLLIN, 0},
+                             {pause > 0 ? -1 : g->agent, POLLIN, 0}};
+        int due = sooner(restore_when_due(g), read_when_due(g));
+        int n = poll(p, 3, sooner(due, pause > 0 ? pause : -1));
 
         if (n < 0 && errno != EINTR)
             return;
@@ -453,6 +513,17 @@ static int parse(struct arguments *a,
     return rc;
 }
 
+/* It is in no group of the job: what the user makes it do must not cost the node
+ * more than that.  Sanitizers need more. */
+static void limit_memory(void)
+{
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    static const struct rlimit most = {MEMORY_BYTES, MEMORY_BYTES};
+
+    (void)setrlimit(RLIMIT_AS, &most); /* cannot fail: it is less, or root's */
+#endif
+}
+
 /* Slurm kills all descendants of slurmstepd at the end of a step: become a child
  * of init. */
 static int leave_family(struct es_error *err)
@@ -474,13 +545,16 @@ static int guard_step(const struct arguments *a, struct es_error *err)
     struct guard g = {.listener = -1,
                       .agent = -1,
                       .state_dir = a->state,
+                      .config_path = a->config ? a->config : EVENSTEP_CONF,
                       .uid = (uid_t)a->uid};
+    int seat;
 
     g.place = (struct actuator_place){.sysfs = a->sysfs,
                                       .proc = "/proc",
                                       .cores = a->cores,
                                       .job = (uint32_t)a->job,
                                       .step = (uint32_t)a->step};
+    limit_memory();
     power_state_init(&g.state);
     (void)power_state_restore(a->state);
     (void)unsetenv("EVENSTEP_CONF"); /* bounds are the site's to give */
@@ -495,11 +569,18 @@ static int guard_step(const struct arguments *a, struct es_error *err)
         energy_rapl_close(&g.energy);
         return -1;
     }
+    seat = power_state_seat(a->state, g.uid, err);
+    if (seat < 0) {
+        power_socket_remove(&socket);
+        energy_rapl_close(&g.energy);
+        return -1;
+    }
     serve(&g);
-    tell_energy(&g); /* that of its last second, too */
+    read_energy(&g); /* that of its last seconds, too */
     power_socket_remove(&socket);
     stop_actuator(&g);
     energy_rapl_close(&g.energy);
+    close(seat);
     return 0;
 }
 

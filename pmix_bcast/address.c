@@ -188,6 +188,14 @@ uint16_t address_port(const struct sockaddr *from)
     return 0;
 }
 
+void address_set_port(struct address *a, uint16_t port)
+{
+    if (a->at.ss_family == AF_INET)
+        ((struct sockaddr_in *)(void *)&a->at)->sin_port = htons(port);
+    else
+        ((struct sockaddr_in6 *)(void *)&a->at)->sin6_port = htons(port);
+}
+
 /* --- this machine --------------------------------------------------------- */
 
 enum loopback address_loopback(const char *text)
@@ -246,13 +254,8 @@ int address_towards(struct address *own, const struct address *to)
     own->len = sizeof own->at;
     if (fd < 0)
         return -1;
-    if (address_port((const struct sockaddr *)&to->at) == 0) {
-        if (to->at.ss_family == AF_INET)
-            ((struct sockaddr_in *)(void *)&port.at)->sin_port = htons(DISCARD);
-        else
-            ((struct sockaddr_in6 *)(void *)&port.at)->sin6_port =
-                htons(DISCARD);
-    }
+    if (address_port((const struct sockaddr *)&to->at) == 0)
+        address_set_port(&port, DISCARD);
     if (connect(fd, (const struct sockaddr *)&port.at, port.len) == 0
         && getsockname(fd, (struct sockaddr *)&own->at, &own->len) == 0)
         rc = 0;

@@ -43,6 +43,7 @@ int address_bytes(uint8_t ip[16], const struct sockaddr *from);
 /* 0, or -1 if from is of another family (text is ""). */
 int address_format(char text[ADDRESS_MAX], const struct sockaddr *from);
 uint16_t address_port(const struct sockaddr *from);
+void address_set_port(struct address *a, uint16_t port);
 
 /*
  * "10.0.0.1:4000", "[fe80::1%eth0]:4000", as they stand in a URL: so that it is

@@ -374,6 +374,8 @@ void bcast_copy_report(const struct bcast_copy *c, struct bcast_done *d)
 {
     const struct tree_want *lacks = c->tree ? tree_copy_lacks(c->tree) : NULL;
 
+    if (!c->tree && !begins(c))
+        snprintf(d->note, sizeof d->note, "%s", target_note(&c->file.target));
     if (!c->tree)
         return;
     if (is_tree(c))

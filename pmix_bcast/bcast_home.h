@@ -37,8 +37,10 @@ struct bcast_home_setup {
     struct event_base *base;
     const struct secret *secret;
     struct port_range ports;
-    enum loopback loopback; /* all nodes are on this machine */
-    uint32_t id;            /* unlike any other of this secret */
+    enum loopback loopback;     /* all nodes are on this machine */
+    const struct listen_at *at; /* else where they call by Slurm's network; used
+                                   during the call */
+    uint32_t id;                /* unlike any other of this secret */
     uint32_t nodes;
     struct bcast_wish wish;
     /* Send a message to all nodes that are there, in the order of the calls;

@@ -263,9 +263,6 @@ static void send_order(struct bcast_home *h,
     struct writer w = {0};
 
     snprintf(o.destination, sizeof o.destination, "%s", h->s.wish.destination);
-    if (!content) /* without them it goes by Slurm's network */
-        (void)networks_find(&h->networks, h->s.wish.interfaces,
-                            h->s.loopback != LOOPBACK_NO, "/sys");
     o.networks = h->networks;
     if (h->s.wish.cache)
         snprintf(o.cache, sizeof o.cache, "%s", h->s.wish.cache);
@@ -299,17 +296,31 @@ static void open_fabric(struct bcast_home *h)
             fabric_open(h->s.base, h->s.wish.transport, near, on_fabric, h);
 }
 
-static int make_feed(struct bcast_home *h, struct es_error *err)
+/* Where nodes call; without networks for data it goes by Slurm's. */
+static int open_door(struct bcast_home *h, struct es_error *err)
 {
+    struct listen_at at = {0};
     const struct listener_setup door = {.base = h->s.base,
                                         .secret = h->s.secret,
                                         .purpose = PURPOSE_BROADCAST,
                                         .self = FRONT_END,
                                         .ports = h->s.ports,
                                         .loopback = h->s.loopback,
+                                        .at = &at,
                                         .called = bcast_home_called,
                                         .arg = h};
 
+    (void)networks_find(&h->networks, h->s.wish.interfaces,
+                        h->s.loopback != LOOPBACK_NO, "/sys");
+    if (h->s.at && h->s.at->n > 0) {
+        at = *h->s.at;
+        listen_at_networks(&at, &h->networks);
+    }
+    return listener_open(&h->listener, &door, err);
+}
+
+static int make_feed(struct bcast_home *h, struct es_error *err)
+{
     h->feed = feed_create(&h->plan, (uint64_t)randombytes_random() << 32 | 1,
                           h->start);
     if (!h->feed)
@@ -323,7 +334,7 @@ static int make_feed(struct bcast_home *h, struct es_error *err)
             return es_no_memory(err);
     }
     open_fabric(h);
-    return listener_open(&h->listener, &door, err);
+    return open_door(h, err);
 }
 
 static int make_parts(struct bcast_home *h, struct es_error *err)

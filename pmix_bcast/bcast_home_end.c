@@ -15,12 +15,21 @@ static void send_all(struct bcast_home *h,
     h->s.send(h->s.arg, kind, &w);
 }
 
+/* It was asked for by name, and carried nothing of what was sent. */
+static int is_fabric_late(const struct bcast_home *h)
+{
+    return h->fabric && h->s.wish.transport == TRANSPORT_OFI && h->given > 0
+           && bcast_home_fabric_bytes(h) == 0;
+}
+
 /* What is not quite as was asked. */
 static void note_fabric(struct bcast_home *h)
 {
     if (h->fabric && fabric_why(h->fabric)[0])
         snprintf(h->note, sizeof h->note, "data goes by TCP: %.300s",
                  fabric_why(h->fabric));
+    else if (is_fabric_late(h))
+        snprintf(h->note, sizeof h->note, "data goes by TCP: %s", FABRIC_LATE);
     else if (h->s.wish.flags & ORDER_RAILS && bcast_home_fabric_bytes(h) > 0)
         snprintf(h->note, sizeof h->note, "%s",
                  "rails: libfabric carried the data, by one network of its own "

@@ -106,6 +106,7 @@ void bcast_home_give(struct bcast_home *h)
             (void)es_no_memory(&h->err);
             bcast_home_end(h);
         }
+        h->given++;
         measure_queue(h, g.node);
     }
 }

@@ -51,6 +51,7 @@ struct bcast_home {
     double got_on; /* when home itself last did: a chunk's tag was made, or one
                       was sent */
     uint64_t home_bytes, pulls, refused, duplicates, fabric_bytes;
+    uint64_t given;            /* chunks, by home itself */
     uint32_t threads;          /* of the node that had most */
     struct fabric *fabric;     /* NULL: all goes by TCP */
     char note[BCAST_TEXT_MAX]; /* what is not quite as was asked, or "" */

@@ -16,8 +16,12 @@
 
 #define HELD_S 1.0 /* how often home is told that we live */
 #define DISK_S 600 /* a disk may take so long to write what it was given */
+/* Connections to home that may end, and one more for so many chunks that came. */
+#define CUTS_MAX   8u
+#define CUT_CHUNKS 128u
 
 static const struct link_events events;
+static void call_peer(struct peer *p);
 static void call_plain(struct peer *p);
 
 static const struct networks *own_networks(const struct bcast_node *b)
@@ -89,6 +93,23 @@ static int speak_on_other(struct peer *p)
     return l != NULL;
 }
 
+/* Perhaps nobody else has what home was to send.  But whatever spoils what comes
+ * from there may spoil all of it. */
+static void call_home_again(struct bcast_node *b)
+{
+    uint32_t held = b->order.plan.chunks - relay_missing(b->relay);
+
+    if (b->state != RECEIVING || relay_missing(b->relay) == 0
+        || b->self >= plan_used(&b->order.plan))
+        return;
+    if (b->cuts++ < CUTS_MAX + held / CUT_CHUNKS)
+        call_peer(&b->home);
+    else if (b->damaged)
+        bcast_node_fail(b, 0,
+                        "too many chunks were damaged on their way from the "
+                        "front end: check this node's memory and network");
+}
+
 static void on_closed(struct link *l, void *arg, const char *why)
 {
     struct rail *rail = arg;
@@ -96,8 +117,9 @@ static void on_closed(struct link *l, void *arg, const char *why)
     int in_vain = rail->hello_due; /* nothing was said on it */
     uint32_t sending = rail->sending;
 
-    (void)l;   /* frees itself */
     (void)why; /* home says who is lost; we just look for other ways */
+    if (p->rank == PLAN_NOBODY)
+        p->node->damaged |= link_is_changed(l); /* which frees itself */
     leave(rail);
     if (rail == &p->other)
         return;
@@ -117,6 +139,8 @@ static void on_closed(struct link *l, void *arg, const char *why)
         return;
     }
     relay_lost(p->node->relay, p->rank);
+    if (p->rank == PLAN_NOBODY && !in_vain)
+        call_home_again(p->node);
 }
 
 /* --- connections ---------------------------------------------------------- */

@@ -66,6 +66,8 @@ struct bcast_node {
     uint64_t sum;
     int has_sum;
     uint64_t pulls, refused, duplicates;
+    uint32_t cuts; /* of connections to home on which something was said */
+    int damaged;   /* one for a chunk that was not what home had */
 };
 
 /* Events of a link to a peer (struct link_events); arg is the rail.  ready() and

@@ -60,8 +60,8 @@ int bcast_node_look(void *arg, const struct link_head *h, const uint8_t *bytes)
                       : EBADMSG; /* the loop checks it, then */
 }
 
-/* It could not be stored, or its tag is not its own: -1 if the peer must not
- * send that. */
+/* It could not be stored, or its tag is not its own: -1 if the link is to be cut.
+ * Then the chunk comes by another, from home by the next call. */
 static int refuse_chunk(const struct peer *p,
                         const struct link_head *h,
                         int why)
@@ -72,9 +72,7 @@ static int refuse_chunk(const struct peer *p,
         bcast_node_fail(p->node, why, "");
         return 0;
     }
-    if (p->rank == PLAN_NOBODY)
-        bcast_node_fail(p->node, EBADMSG,
-                        "home's file changes while it is read");
+    p->node->damaged |= p->rank == PLAN_NOBODY;
     return -1;
 }
 

@@ -13,7 +13,8 @@
 static int changed(const struct bcast_source *s, struct es_error *err)
 {
     return es_fail(err, ES_WORK, "broadcast it when nobody writes to it",
-                   "%s: it changes while it is read", s->path);
+                   "%s: it changes while it is read",
+                   s->path ? s->path : "one of the files");
 }
 
 static int unreadable(const struct bcast_source *s, struct es_error *err)
@@ -181,12 +182,26 @@ int bcast_source_read(struct bcast_source *s,
     return 0;
 }
 
+/* It is sent again: perhaps it came as another to who asks. */
+static int check_again(struct bcast_source *s,
+                       uint32_t chunk,
+                       struct es_error *err)
+{
+    size_t size = bcast_source_size(s, chunk);
+
+    if (read_chunk(s, chunk, err) < 0)
+        return -1;
+    if (seal_check(s->seal, chunk, s->buffer, size, s->tag[chunk].bytes) == 0)
+        return 0;
+    return errno == EBADMSG ? changed(s, err) : es_no_memory(err);
+}
+
 int bcast_source_tag(struct bcast_source *s,
                      uint32_t chunk,
                      struct es_error *err)
 {
     if (s->has_tag[chunk])
-        return 0;
+        return check_again(s, chunk, err);
     if (read_chunk(s, chunk, err) < 0)
         return -1;
     if (seal_tag(s->seal, chunk, s->buffer, bcast_source_size(s, chunk),

@@ -65,7 +65,7 @@ int bcast_source_cut(struct bcast_source *s,
                      const struct secret *secret,
                      uint32_t broadcast,
                      struct es_error *err);
-/* Make the chunk's tag, if it has none. */
+/* Make the chunk's tag; of one that has it: are its bytes still the same? */
 int bcast_source_tag(struct bcast_source *s,
                      uint32_t chunk,
                      struct es_error *err);

@@ -479,6 +479,18 @@ int channel_is_open(const struct channel *c)
     return c && c->stage == OPEN;
 }
 
+int channel_here(const struct channel *c, char text[ADDRESS_MAX])
+{
+    struct address here = {.len = sizeof here.at};
+
+    text[0] = '\0';
+    return getsockname(bufferevent_getfd(c->bev), (struct sockaddr *)&here.at,
+                       &here.len)
+                   == 0
+               ? address_format(text, (const struct sockaddr *)&here.at)
+               : -1;
+}
+
 uint32_t channel_caller(const struct channel *c)
 {
     return c->handshake.parties.caller;

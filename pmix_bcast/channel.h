@@ -74,6 +74,8 @@ void channel_set_events(struct channel *c,
 int channel_is_open(const struct channel *c);
 /* Who has called; as it has proved once the channel is open. */
 uint32_t channel_caller(const struct channel *c);
+/* Our own address on it: 0, or -1 (text is ""). */
+int channel_here(const struct channel *c, char text[ADDRESS_MAX]);
 /*
  * Queue one message.  Returns 0, or -1 if the channel is not open, the body is
  * over MESSAGE_BODY_MAX or memory ran out.

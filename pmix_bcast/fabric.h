@@ -33,6 +33,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Why data has gone by TCP, if only one end had it when it was needed. */
+#define FABRIC_LATE "libfabric was not there in time"
+
 struct event_base;
 struct fabric;
 struct lane;
@@ -56,8 +59,8 @@ struct fabric *fabric_open(struct event_base *base,
 /* Not before it is opened. */
 int fabric_is_open(const struct fabric *f);
 const char *fabric_provider(const struct fabric *f);
-/* The first thing that failed, in one line, or "": nothing did, or it is still
- * being opened, or with AUTO there is just no fast network here. */
+/* The first thing that failed, in one line, or that it is still being opened; "":
+ * nothing did, or with AUTO it is not there yet, or there is just no fast network. */
 const char *fabric_why(const struct fabric *f);
 /* What lanes have written and is known to stand over there: so many bytes. */
 uint64_t fabric_bytes(const struct fabric *f);

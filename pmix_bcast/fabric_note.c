@@ -24,7 +24,9 @@ int fabric_is_open(const struct fabric *f)
 
 const char *fabric_why(const struct fabric *f)
 {
-    return f->opening ? "" : f->why;
+    if (!f->opening)
+        return f->why; /* else its thread writes there */
+    return f->transport == TRANSPORT_OFI ? FABRIC_LATE : "";
 }
 
 uint64_t fabric_bytes(const struct fabric *f)

@@ -315,6 +315,8 @@ void feed_connected(struct feed *f, uint32_t node, double now)
 {
     if (node >= f->used)
         return;
+    if (!f->node[node].connected)
+        f->node[node].silent = 0; /* it was lost, and is back */
     f->node[node].connected = 1;
     f->node[node].heard = now;
 }

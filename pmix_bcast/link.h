@@ -22,11 +22,12 @@
  *                             bcast_node.h and exchange.h
  *       48    16  tag         of all before it, see seal.h
  *       64     n  the bytes   (LINK_CHUNK, LINK_FABRIC only)
- *    64 + n    16  tag         of the bytes, only with encryption
+ *    64 + n    16  tag         of the bytes, if they are encrypted or compressed
  *
  * A head cannot be forged, and its digest speaks for the bytes: so these need
- * not be read to be sent.  With encryption they are, and sealed as the next
- * message of this direction.
+ * not be read to be sent.  Encrypted or compressed ones are, and sealed as the
+ * next message of this direction, so that nothing is opened that is not what
+ * the other end has sent.
  *
  * All callbacks come from the event loop.
  */
@@ -84,8 +85,11 @@ struct link_head {
 /*
  * All but the tag.  link_head_decode(): 0, or -1 if this is no head, or
  * announces more than size_max bytes, or bytes where there are none (*h
- * zeroed).  tail: what follows the bytes, 0 or TAG_BYTES.
+ * zeroed).  tail: what follows bytes that are not compressed, 0 or TAG_BYTES;
+ * link_head_tail(): what follows those of this head.
  */
+uint32_t link_head_tail(const struct link_head *h, uint32_t tail);
+int link_head_is_packed(const struct link_head *h);
 int link_head_decode(struct link_head *h,
                      const uint8_t buf[LINK_HEAD],
                      uint32_t size_max,
@@ -185,6 +189,8 @@ int link_is_taking(const struct link *l, uint32_t chunk);
  * the message at hand is still to go there. */
 uint64_t link_queued(const struct link *l);
 uint64_t link_bytes_sent(const struct link *l);
+/* Has something come that the other end has not sent so?  For closed(). */
+int link_is_changed(const struct link *l);
 /* End it without a word; NULL is allowed, and any callback. */
 void link_destroy(struct link *l);
 

@@ -67,8 +67,9 @@ int link_begin_aside(struct link *l, void (*whole)(struct link *l))
                                .check = check,
                                .arg = l};
 
-    if (!l->reception || !l->place || l->head.type != LINK_CHUNK || l->tail > 0
-        || link_is_packed(&l->head) || reception_begin(l->reception, &t) != 0)
+    if (!l->reception || !l->place || l->head.type != LINK_CHUNK
+        || link_head_tail(&l->head, l->tail) > 0
+        || reception_begin(l->reception, &t) != 0)
         return 0;
     l->whole = whole;
     l->is_aside = 1;

@@ -11,6 +11,16 @@ static int has_bytes(uint16_t type)
     return type == LINK_CHUNK || type == LINK_FABRIC;
 }
 
+int link_head_is_packed(const struct link_head *h)
+{
+    return h->type == LINK_CHUNK && (h->flags & (LINK_LZ4 | LINK_ZSTD)) != 0;
+}
+
+uint32_t link_head_tail(const struct link_head *h, uint32_t tail)
+{
+    return link_head_is_packed(h) ? TAG_BYTES : tail;
+}
+
 int link_head_decode(struct link_head *h,
                      const uint8_t buf[LINK_HEAD],
                      uint32_t size_max,
@@ -34,6 +44,7 @@ int link_head_decode(struct link_head *h,
         size_max = FABRIC_BODY_MAX;
     if (!has_bytes(h->type) && h->size == 0)
         return 0;
+    tail = link_head_tail(h, tail);
     if (has_bytes(h->type) && h->size > tail && h->size - tail <= size_max) {
         h->size -= tail;
         return 0;
@@ -46,7 +57,7 @@ void link_head_encode(uint8_t buf[LINK_HEAD],
                       const struct link_head *h,
                       uint32_t tail)
 {
-    uint32_t after = h->size > 0 ? h->size + tail : 0;
+    uint32_t after = h->size > 0 ? h->size + link_head_tail(h, tail) : 0;
     struct message_head m = {h->type, LINK_HEAD - MESSAGE_HEAD + after};
 
     message_encode(buf, &m);

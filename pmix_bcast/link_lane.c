@@ -3,7 +3,7 @@
  * Chunks whose bytes go by libfabric (fabric.h) beside the link: the link
  * carries all else, in the order in which the bytes were written.
  *
- * With encryption the bytes are sealed by keys of their own, one a direction,
+ * Encrypted or compressed bytes are sealed by keys of their own, one a direction,
  * as they are counted apart from what goes over the link.  What the lane cannot
  * bring, or brings wrongly, goes over the link; its owners see none of it.
  */
@@ -23,7 +23,7 @@ struct posted {
 
 struct link_lane {
     struct lane *lane;
-    struct seal *seal_out, *seal_in; /* NULL without encryption */
+    struct seal *seal_out, *seal_in; /* NULL until we have offered a place */
     int offer_due, refuse_due;
     int has_refused;                        /* what comes is not right */
     struct posted posted[FABRIC_SLOTS_MAX]; /* by number, modulo that */
@@ -41,7 +41,7 @@ static void on_lane(void *arg)
     link_wake(arg);
 }
 
-static struct seal *seal_of(const uint8_t key[KEY_BYTES])
+static struct seal *seal_of(const uint8_t key[KEY_BYTES], int encrypt)
 {
     static const char what[] = "evenstep: chunks beside this connection";
     uint8_t own[KEY_BYTES];
@@ -50,7 +50,7 @@ static struct seal *seal_of(const uint8_t key[KEY_BYTES])
     if (crypto_generichash(own, sizeof own, (const uint8_t *)what,
                            sizeof what - 1, key, KEY_BYTES)
         == 0)
-        s = seal_create(own, 1);
+        s = seal_create(own, encrypt);
     sodium_memzero(own, sizeof own);
     return s;
 }
@@ -58,10 +58,11 @@ static struct seal *seal_of(const uint8_t key[KEY_BYTES])
 static int make_seals(struct link_lane *a, const struct link *l)
 {
     struct connection_keys k;
+    int encrypt = l->tail > 0;
 
     handshake_keys(&l->handshake, &k);
-    a->seal_out = seal_of(l->is_caller ? k.to_listener : k.to_caller);
-    a->seal_in = seal_of(l->is_caller ? k.to_caller : k.to_listener);
+    a->seal_out = seal_of(l->is_caller ? k.to_listener : k.to_caller, encrypt);
+    a->seal_in = seal_of(l->is_caller ? k.to_caller : k.to_listener, encrypt);
     sodium_memzero(&k, sizeof k);
     return a->seal_out && a->seal_in ? 0 : -1;
 }
@@ -113,7 +114,7 @@ static int say_offer(struct link *l)
     int rc = 0;
 
     a->offer_due = 0;
-    if (l->tail > 0 && make_seals(a, l) < 0)
+    if (make_seals(a, l) < 0)
         return -1;
     lane_offer(a->lane, &p);
     fabric_write_place(&w, &p);
@@ -201,6 +202,12 @@ int link_lane_is_full(const struct link *l)
     return !lane_is_settled(a) || (lane_is_open(a) && !lane_room(a));
 }
 
+/* What follows a chunk's bytes in its slot. */
+static uint32_t tail_of(const struct link *l, const struct link_head *h)
+{
+    return link_head_tail(h, l->tail);
+}
+
 /* The chunk's bytes right into the slot: as they are, compressed, encrypted. */
 static int fill(struct link *l, uint8_t *slot)
 {
@@ -212,7 +219,7 @@ static int fill(struct link *l, uint8_t *slot)
     if (rc == 0 && !l->is_loaded)
         rc = link_read(l);
     l->loaded = loaded;
-    if (rc < 0 || l->tail == 0 || l->stage != OPEN)
+    if (rc < 0 || tail_of(l, &l->sending) == 0 || l->stage != OPEN)
         return rc;
     return seal_put(l->lane->seal_out, NULL, 0, slot, l->sending.size,
                     slot + l->sending.size);
@@ -228,7 +235,7 @@ int link_lane_send(struct link *l)
         return -1; /* the lane may have ended */
     p->sent = l->sending;
     a->filled++;
-    lane_write(a->lane, p->sent.size + l->tail);
+    lane_write(a->lane, p->sent.size + tail_of(l, &p->sent));
     l->is_loaded = 0;
     return 0;
 }
@@ -283,7 +290,7 @@ static int copy_out(struct link *l, const uint8_t *slot)
     if (!to)
         to = l->sink;
     memcpy(to, slot, size);
-    if (l->tail == 0)
+    if (tail_of(l, &l->head) == 0)
         return 1;
     memcpy(tag, slot + size, sizeof tag);
     return seal_get(l->lane->seal_in, NULL, 0, to, size, tag) == 0;
@@ -296,15 +303,16 @@ static int take(struct link *l, const uint8_t *slot)
     struct link_head *h = &l->head;
     int rc;
 
-    l->place =
-        l->on->place && !link_is_packed(h) ? l->on->place(l, l->arg, h) : NULL;
+    l->place = l->on->place && !link_head_is_packed(h)
+                   ? l->on->place(l, l->arg, h)
+                   : NULL;
     if (l->stage != OPEN)
         return 1;
     link_ready(l);
     rc = copy_out(l, slot);
     if (rc <= 0)
         return rc;
-    if (link_is_packed(h) && link_unpack(l) < 0)
+    if (link_head_is_packed(h) && link_unpack(l) < 0)
         return 0;
     return l->stage != OPEN || l->on->taken(l, l->arg, h, l->place) == 0;
 }
@@ -318,17 +326,17 @@ static int hear_placed(struct link *l)
     const uint8_t *slot;
     int rc;
 
-    if (!a || size == 0 || size > l->chunk_max || (l->tail > 0 && !a->seal_in))
+    if (!a || size == 0 || size > l->chunk_max || !a->seal_in)
         return -1;
-    slot = lane_take(a->lane, size + l->tail);
-    if (!slot)
-        return -1;
-    if (a->has_refused)
-        return 0;
     h->type = LINK_CHUNK;
     h->size = size;
     h->bytes >>= 32;
     h->flags |= LINK_BY_FABRIC;
+    slot = lane_take(a->lane, size + tail_of(l, h));
+    if (!slot)
+        return -1;
+    if (a->has_refused)
+        return 0;
     rc = take(l, slot);
     if (l->stage != OPEN)
         return 0; /* and the lane has ended */

@@ -35,11 +35,6 @@ int link_pack(struct link *l)
     return 0;
 }
 
-int link_is_packed(const struct link_head *h)
-{
-    return (h->flags & LINK_PACKED) != 0;
-}
-
 /* Whatever it says, it was announced as that. */
 static int is_well_packed(const struct link *l)
 {

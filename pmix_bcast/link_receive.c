@@ -11,7 +11,17 @@
 #define TURN_BYTES (512u << 10) /* read at once, before others have a turn */
 
 static const char babble[] = "the other end does not speak evenstep's protocol";
-static const char changed[] = "a message was changed on its way";
+
+static void give_up_changed(struct link *l)
+{
+    l->is_changed = 1;
+    link_give_up(l, "a message was changed on its way");
+}
+
+int link_is_changed(const struct link *l)
+{
+    return l->is_changed;
+}
 
 static int make_seals(struct link *l)
 {
@@ -93,7 +103,7 @@ static void end_message(struct link *l)
         link_give_up(l, babble);
     if (is_lanes)
         return;
-    if (link_is_packed(&l->head) && link_unpack(l) < 0)
+    if (link_head_is_packed(&l->head) && link_unpack(l) < 0)
         link_give_up(l, babble);
     if (l->stage == OPEN && l->on->taken(l, l->arg, &l->head, l->place) < 0)
         link_give_up(l, "the other end does not keep to the protocol");
@@ -103,7 +113,7 @@ static uint8_t *place_for(struct link *l)
 {
     if (l->head.type == LINK_FABRIC)
         return link_lane_place(l);
-    return l->on->place && !link_is_packed(&l->head)
+    return l->on->place && !link_head_is_packed(&l->head)
                ? l->on->place(l, l->arg, &l->head)
                : NULL;
 }
@@ -129,7 +139,7 @@ static void take_head(struct link *l)
     size_t len = LINK_HEAD - TAG_BYTES;
 
     if (seal_get(l->seal_in, l->in, len, NULL, 0, l->in + len) < 0) {
-        link_give_up(l, changed);
+        give_up_changed(l);
         return;
     }
     if (link_head_decode(&l->head, l->in, l->chunk_max, l->tail) < 0) {
@@ -150,10 +160,10 @@ static uint8_t *bytes_of(const struct link *l)
 }
 
 /* The chunk's tag stands in `in`. */
-static void decrypt(struct link *l)
+static void check_bytes(struct link *l)
 {
     if (seal_get(l->seal_in, NULL, 0, bytes_of(l), l->head.size, l->in) < 0)
-        link_give_up(l, changed);
+        give_up_changed(l);
     else
         end_message(l);
 }
@@ -162,18 +172,20 @@ static void decrypt(struct link *l)
 static size_t account_bytes(struct link *l, size_t n)
 {
     size_t left = l->head.size - l->got, part = left < n ? left : n, tag;
+    uint32_t tail = link_head_tail(&l->head, l->tail);
 
     l->got += part;
     if (l->got < l->head.size)
         return part;
-    tag = n - part < l->tail - l->in_len ? n - part : l->tail - l->in_len;
-    l->in_len += tag;
-    if (l->in_len < l->tail)
-        return n;
-    if (l->tail > 0)
-        decrypt(l);
-    else
+    if (tail == 0) {
         end_message(l);
+        return part;
+    }
+    tag = n - part < tail - l->in_len ? n - part : tail - l->in_len;
+    l->in_len += tag;
+    if (l->in_len < tail)
+        return n;
+    check_bytes(l);
     return part + tag;
 }
 
@@ -202,7 +214,8 @@ static void account(struct link *l, size_t n)
  * much as has come. */
 static ssize_t read_some(struct link *l, size_t *all)
 {
-    size_t want = l->in_bytes ? (l->tail > 0 ? l->tail : LINK_HEAD) : due(l);
+    uint32_t tail = link_head_tail(&l->head, l->tail);
+    size_t want = l->in_bytes ? (tail > 0 ? tail : LINK_HEAD) : due(l);
     struct iovec to[2];
     int n = 0;
 
@@ -216,7 +229,7 @@ static ssize_t read_some(struct link *l, size_t *all)
     return readv(l->fd, to, n);
 }
 
-/* With encryption all bytes are looked at, also those that came before. */
+/* Where they have a tag all bytes are looked at, also those that came before. */
 void link_forget_place(struct link *l)
 {
     uint8_t *place;

@@ -33,7 +33,7 @@ static int flush_head(struct link *l)
 /* Some of the chunk: from the file, or what was loaded of it. */
 static ssize_t send_some(struct link *l)
 {
-    size_t all = l->sending.size + l->tail;
+    size_t all = l->sending.size + link_head_tail(&l->sending, l->tail);
 
     if (!l->is_loaded)
         return sendfile(l->fd, l->file, &l->at, l->left);
@@ -60,15 +60,15 @@ static int flush_bytes(struct link *l)
     return 1;
 }
 
-/* The chunk's bytes as they are sent: read, and with encryption sealed, their
- * tag behind them. */
-static int load(struct link *l)
+/* The chunk's bytes as they are sent: read if need be, and if they have a tag
+ * sealed, it behind them. */
+static int load(struct link *l, uint32_t tail)
 {
     uint32_t size = l->sending.size;
 
-    if (!l->is_loaded && (l->tail > 0 || l->file < 0) && link_read(l) < 0)
+    if (!l->is_loaded && (tail > 0 || l->file < 0) && link_read(l) < 0)
         return -1;
-    if (l->tail == 0)
+    if (tail == 0)
         return 0;
     return seal_put(l->seal_out, NULL, 0, l->loaded, size, l->loaded + size);
 }
@@ -76,15 +76,16 @@ static int load(struct link *l)
 static int seal_message(struct link *l)
 {
     size_t len = LINK_HEAD - TAG_BYTES;
+    uint32_t tail = link_head_tail(&l->sending, l->tail);
 
     link_head_encode(l->out, &l->sending, l->tail);
     l->out_len = LINK_HEAD;
     l->out_done = 0;
-    l->left = l->sending.size > 0 ? l->sending.size + l->tail : 0;
+    l->left = l->sending.size > 0 ? l->sending.size + tail : 0;
     errno = ENOMEM; /* what else makes libcrypto fail */
     if (seal_put(l->seal_out, l->out, len, NULL, 0, l->out + len) < 0)
         return -1;
-    return l->left > 0 ? load(l) : 0;
+    return l->left > 0 ? load(l, tail) : 0;
 }
 
 /* Its bytes go by the lane: the link says nothing of it yet. */

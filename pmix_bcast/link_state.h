@@ -35,7 +35,9 @@ struct link {
     struct handshake handshake;
     struct unproven unproven;
     struct seal *seal_out, *seal_in; /* once it is open */
-    uint32_t tail; /* what follows a chunk's bytes: TAG_BYTES if encrypted */
+    uint32_t tail;  /* what follows bytes that are not compressed: TAG_BYTES if
+                       they are encrypted */
+    int is_changed; /* see link_is_changed() */
     const struct link_events *on;
     void *arg;
     uint32_t chunk_max;
@@ -51,7 +53,7 @@ struct link {
     int is_aside;                  /* these are a thread's */
     void (*whole)(struct link *l); /* then: all of the message is there */
     /* What goes out: likewise; its bytes from the file, or loaded ones, with
-     * their tag if they are encrypted. */
+     * their tag if they have one. */
     uint8_t out[IN_MAX];
     size_t out_len, out_done;
     struct link_head sending;
@@ -82,7 +84,6 @@ void link_queue_handshake(struct link *l,
  * wanted and makes it smaller; and the one that has come, opened where its owner
  * wants it.  Return 0, or -1: the link is broken. */
 int link_pack(struct link *l);
-int link_is_packed(const struct link_head *h);
 int link_unpack(struct link *l);
 /* link_load.c: room for what is sent next in l->loaded; and put it there.  Return
  * 0, or -1 with errno set. */

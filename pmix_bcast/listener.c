@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <event2/event.h>
 #include <event2/listener.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,8 @@
 
 struct listener {
     struct listener_setup s;
-    struct evconnlistener *ev;
+    struct evconnlistener *ev[LISTEN_MAX];
+    unsigned n_ev;
     struct event *resume;
     TAILQ_HEAD(unproven_list, unproven) unproven; /* the oldest first */
     unsigned n_unproven, turn, parts;
@@ -38,15 +40,18 @@ static void pause_for(struct listener *l, int ms)
 {
     l->pause_ms = ms;
     l->parts = PAUSE_PARTS;
-    if (wait_part(l) == 0)
-        (void)evconnlistener_disable(l->ev); /* else it goes on at once */
+    if (wait_part(l) < 0)
+        return; /* it goes on at once */
+    for (unsigned i = 0; i < l->n_ev; i++)
+        (void)evconnlistener_disable(l->ev[i]);
 }
 
 static void resume(struct listener *l)
 {
     l->turn = 0;
     (void)event_del(l->resume);
-    (void)evconnlistener_enable(l->ev);
+    for (unsigned i = 0; i < l->n_ev; i++)
+        (void)evconnlistener_enable(l->ev[i]);
 }
 
 static void on_resume(evutil_socket_t fd, short what, void *arg)
@@ -119,6 +124,42 @@ void listener_release(struct unproven *u)
 
 /* --- begin and end -------------------------------------------------------- */
 
+/* For a port that is free at all addresses, where any will do. */
+#define TRIES 20
+
+static void add_address(struct listen_at *l, const struct address *a)
+{
+    for (uint32_t i = 0; i < l->n && l->n <= LISTEN_MAX; i++)
+        if (l->at[i].len == a->len && memcmp(&l->at[i].at, &a->at, a->len) == 0)
+            return;
+    if (l->n < LISTEN_MAX)
+        l->at[l->n] = *a;
+    if (l->n <= LISTEN_MAX)
+        l->n++;
+}
+
+void listen_at_add(struct listen_at *l, const char *address)
+{
+    struct address a;
+
+    if (address_parse(&a, address, 0) == 0)
+        add_address(l, &a);
+    else
+        l->n = LISTEN_MAX + 1;
+}
+
+void listen_at_networks(struct listen_at *l, const struct networks *ours)
+{
+    struct address a;
+
+    for (uint32_t i = 0; i < ours->n; i++) {
+        const struct network *n = &ours->at[i];
+
+        network_address(&a, n, if_nametoindex(n->name), 0);
+        add_address(l, &a);
+    }
+}
+
 /* A socket of IPv6 takes callers of IPv4, too. */
 static int open_socket(const struct address *a)
 {
@@ -139,41 +180,76 @@ static int open_socket(const struct address *a)
     return fd;
 }
 
-static struct evconnlistener *bind_address(struct listener *l,
-                                           const char *text,
-                                           int port)
+static int bind_address(struct listener *l, const struct address *a)
 {
     struct evconnlistener *ev;
-    struct address a;
-    int fd;
+    int saved, fd = open_socket(a);
 
-    if (address_parse(&a, text, (uint16_t)port) < 0)
-        return NULL;
-    fd = open_socket(&a);
     if (fd < 0)
-        return NULL;
+        return -1;
     ev = evconnlistener_new(l->s.base, on_accept, l,
                             LEV_OPT_CLOSE_ON_EXEC | LEV_OPT_CLOSE_ON_FREE,
                             SOMAXCONN, fd);
-    if (!ev) {
-        int saved = errno;
-
-        evutil_closesocket(fd);
-        errno = saved;
+    if (ev) {
+        evconnlistener_set_error_cb(ev, on_error);
+        l->ev[l->n_ev++] = ev;
+        return 0;
     }
-    return ev;
+    saved = errno;
+    evutil_closesocket(fd);
+    errno = saved;
+    return -1;
 }
 
-static struct evconnlistener *bind_port(struct listener *l, int port)
+static int bind_text(struct listener *l, const char *text, uint16_t port)
 {
-    const char *at =
-        l->s.loopback ? address_loopback_text(l->s.loopback) : "::";
-    struct evconnlistener *ev = bind_address(l, at, port);
+    struct address a;
 
+    return address_parse(&a, text, port) < 0 ? -1 : bind_address(l, &a);
+}
+
+static void close_all(struct listener *l)
+{
+    int saved = errno;
+
+    while (l->n_ev > 0)
+        evconnlistener_free(l->ev[--l->n_ev]);
+    errno = saved;
+}
+
+/* At each of those addresses, and with port 0 at the one that the first gets. */
+static int bind_each(struct listener *l, uint16_t port)
+{
+    for (uint32_t i = 0; i < l->s.at->n; i++) {
+        struct address a = l->s.at->at[i];
+
+        address_set_port(&a, i > 0 ? listener_port(l) : port);
+        if (bind_address(l, &a) < 0) {
+            close_all(l);
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int bind_port(struct listener *l, uint16_t port)
+{
+    unsigned tries = port == 0 ? TRIES : 1;
+
+    if (l->s.loopback)
+        return bind_text(l, address_loopback_text(l->s.loopback), port);
+    if (l->s.at && l->s.at->n > 0 && l->s.at->n <= LISTEN_MAX) {
+        do {
+            if (bind_each(l, port) == 0)
+                return 0;
+        } while (errno == EADDRINUSE && --tries > 0);
+        if (errno == EADDRINUSE)
+            return -1;
+    }
+    if (bind_text(l, "::", port) == 0)
+        return 0;
     /* A kernel may be without IPv6. */
-    if (!ev && !l->s.loopback && errno != EADDRINUSE)
-        ev = bind_address(l, "0.0.0.0", port);
-    return ev;
+    return errno == EADDRINUSE ? -1 : bind_text(l, "0.0.0.0", port);
 }
 
 int listener_open(struct listener **out,
@@ -188,17 +264,17 @@ int listener_open(struct listener **out,
     l->s = *setup;
     TAILQ_INIT(&l->unproven);
     l->resume = evtimer_new(setup->base, on_resume, l);
-    for (int port = range.low; l->resume && port <= range.high && !l->ev;
+    for (int port = range.low; l->resume && port <= range.high && l->n_ev == 0;
          port++)
-        l->ev = bind_port(l, port);
-    if (!l->ev) {
+        (void)bind_port(l, (uint16_t)port);
+    l->s.at = NULL;
+    if (l->n_ev == 0) {
         es_fail(err, ES_ENV, "free a port or widen SrunPortRange",
                 "no port of %u-%u can be listened on: %s", range.low,
                 range.high, strerror(errno));
         listener_close(l);
         return -1;
     }
-    evconnlistener_set_error_cb(l->ev, on_error);
     *out = l;
     return 0;
 }
@@ -207,7 +283,7 @@ uint16_t listener_port(const struct listener *l)
 {
     struct address a = {.len = sizeof a.at};
 
-    if (getsockname(evconnlistener_get_fd(l->ev), (struct sockaddr *)&a.at,
+    if (getsockname(evconnlistener_get_fd(l->ev[0]), (struct sockaddr *)&a.at,
                     &a.len)
         < 0)
         return 0;
@@ -231,8 +307,7 @@ void listener_close(struct listener *l)
         listener_release(u);
         u->end(u, "nobody is let in any more");
     }
-    if (l->ev)
-        evconnlistener_free(l->ev);
+    close_all(l);
     if (l->resume)
         event_free(l->resume);
     free(l);

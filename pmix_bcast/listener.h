@@ -17,6 +17,7 @@
 #include "pmix_bcast/address.h"
 #include "pmix_bcast/error.h"
 #include "pmix_bcast/handshake.h"
+#include "pmix_bcast/network.h"
 
 #include <stdint.h>
 #include <sys/queue.h>
@@ -33,6 +34,18 @@ struct port_range {
     uint16_t low, high; /* inclusive; 0, 0: any port */
 };
 
+/* Where callers come in: at these addresses; 0, or more than there is room for:
+ * at every one. */
+#define LISTEN_MAX 8u
+struct listen_at {
+    uint32_t n;
+    struct address at[LISTEN_MAX];
+};
+
+/* One more, numeric; and those of ours that are meant for data. */
+void listen_at_add(struct listen_at *l, const char *address);
+void listen_at_networks(struct listen_at *l, const struct networks *ours);
+
 struct listener_setup {
     struct event_base *base;
     const struct secret *secret; /* must outlive the listener */
@@ -40,6 +53,8 @@ struct listener_setup {
     uint32_t self;               /* who we are */
     struct port_range ports;
     enum loopback loopback; /* only from this machine */
+    /* Else only there, used during the call; NULL: at every address. */
+    const struct listen_at *at;
     /* A caller: its descriptor, non-blocking and now the callee's, for
      * channel_take() or link_take(). */
     void (*called)(void *arg, struct listener *l, int fd);
@@ -49,9 +64,8 @@ struct listener_setup {
     void *arg;
 };
 
-/* Listen on every address, of IPv4 and IPv6 (or on loopback only), at a free
- * port of the range.
- * The setup is copied. */
+/* Listen at one free port of the range, on all addresses that are asked for; where
+ * one of these is not (yet) ours, on every one.  The setup is copied. */
 int listener_open(struct listener **l,
                   const struct listener_setup *setup,
                   struct es_error *err);

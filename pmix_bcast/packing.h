@@ -7,8 +7,9 @@
  * and PACK_AUTO compresses where it shortens the way (pack_choice.h), by the
  * rate of the wire and by what the first chunk and every so many after it cost.
  * A node passes a chunk on as it came; the last ones are remembered as they
- * came, others are compressed once more.  Digests and tags are always those of
- * the bytes themselves, so whatever comes out here is checked.
+ * came, others are compressed once more.  A chunk's tag is always that of the
+ * bytes themselves, so whatever comes out here is checked; and a link opens only
+ * what the other end has sealed (link.h).
  */
 #ifndef PMIX_BCAST_PACKING_H
 #define PMIX_BCAST_PACKING_H

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 int target_open(struct target *p, const char *path)
@@ -46,6 +47,20 @@ int target_sync(const struct target *p, int fd)
         why = errno;
     close(folder);
     return why;
+}
+
+/* Where all may write, the sticky bit keeps names their owners'; the directory's own
+ * owner may always change them.  Who shares a group shares it on purpose. */
+const char *target_note(const struct target *p)
+{
+    struct stat st;
+
+    if (p->folder < 0 || fstat(p->folder, &st) < 0
+        || ((!(st.st_mode & S_IWOTH) || st.st_mode & S_ISVTX)
+            && (st.st_uid == 0 || st.st_uid == geteuid())))
+        return "";
+    return "warning: other users may replace the copy: give a destination in a "
+           "directory that only you may write to";
 }
 
 void target_close(struct target *p)

@@ -22,6 +22,8 @@ struct target {
 int target_open(struct target *p, const char *path);
 /* That it has its name is on the disk; fd is open there. */
 int target_sync(const struct target *p, int fd);
+/* A warning, or "": can others put something else in its place? */
+const char *target_note(const struct target *p);
 void target_close(struct target *p);
 
 #endif

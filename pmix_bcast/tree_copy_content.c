@@ -431,6 +431,8 @@ const char *tree_copy_note(struct tree_copy *t)
     else if (atomic_load(&t->cache.damaged))
         snprintf(t->note, sizeof t->note,
                  "what was damaged in the cache was removed");
+    else
+        return target_note(&t->target);
     return t->note;
 }
 

@@ -161,6 +161,9 @@ void dispatch_set_groups(struct dispatch *d, const size_t group[]);
  * start takes: so that is hidden, if it waits.  Others get it when they are free,
  * or one ahead in hand.  Before the first frame; the values may change. */
 void dispatch_set_overlap(struct dispatch *d, const char *may);
+/* How fast nodes are for a while (n, the caller's; NULL: 1 each, as at first): what
+ * pieces cost is learned as if they had a speed of 1.  The values may change. */
+void dispatch_set_speeds(struct dispatch *d, const double speed[]);
 
 /* How often what has failed is tried again; without: as long as the caller
  * likes.  Before the first frame. */
@@ -267,6 +270,12 @@ void dispatch_crowded(struct dispatch *d, uint64_t id);
 void dispatch_blame(struct dispatch *d, uint64_t id);
 /* One that is out is given up, as if it was lost, though its node is not. */
 void dispatch_cancel(struct dispatch *d, uint64_t id, double now);
+/* Of a piece that is out, and has no copy, only the units before `end` count from
+ * now on: the others are in the pool, as if they were lost. */
+void dispatch_shorten(struct dispatch *d, uint64_t id, uint64_t end);
+/* Would it be tried by another node, and not count, if it failed now?  See
+ * failure.h. */
+int dispatch_doubts(const struct dispatch *d, uint64_t id);
 /* What becomes of a piece when it is lost. */
 enum failure_verdict dispatch_verdict(const struct dispatch *d, uint64_t id);
 /* A fraction of the piece that a node works at is done, so a meter tells; of

@@ -118,6 +118,11 @@ void dispatch_set_groups(struct dispatch *d, const size_t group[])
     d->group = group;
 }
 
+void dispatch_set_speeds(struct dispatch *d, const double speed[])
+{
+    d->speed = speed;
+}
+
 void dispatch_set_overlap(struct dispatch *d, const char *may)
 {
     d->overlap = may;
@@ -233,7 +238,9 @@ static void learn_cost(struct dispatch *d, const struct dispatch_piece *p)
     struct cost *cost = d->sizing.cost;
     struct cost_part part = sizing_place(&d->sizing, p->units);
     double work = sizing_work(&d->sizing, p->units);
-    const struct cost_run run = {p->seconds, p->cpu, p->beside};
+    double speed = d->speed ? d->speed[p->node] : 1;
+    const struct cost_run run = {p->seconds * speed, p->cpu * speed,
+                                 p->beside * speed};
 
     if (!cost)
         return;
@@ -338,6 +345,14 @@ void dispatch_answered(
     learn(d, p, begun);
 }
 
+int dispatch_doubts(const struct dispatch *d, uint64_t id)
+{
+    const struct dispatch_piece *p = &d->piece[id - d->first_id];
+
+    return d->rule.doubts && p->failures == 0 && !(d->node[p->node].speed > 0)
+           && dispatch_good_beside(d, p->node) > 0;
+}
+
 void dispatch_failed(struct dispatch *d,
                      uint64_t id,
                      double now,
@@ -352,9 +367,7 @@ void dispatch_failed(struct dispatch *d,
     if (p->forgiven == 0 && !p->is_crowded /* of a half: the units' fault */
         && !dispatch_twin(d, p))
         dispatch_set_failures(d, p->node, d->node[p->node].failures + 1);
-    p->is_excused = p->is_crowded
-                    || (d->rule.doubts && p->failures == 0 && d->good > 0
-                        && !(d->node[p->node].speed > 0));
+    p->is_excused = p->is_crowded || dispatch_doubts(d, id);
     dispatch_make_void(d, p, now);
 }
 

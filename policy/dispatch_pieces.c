@@ -62,6 +62,17 @@ void dispatch_set_failures(struct dispatch *d, size_t node, unsigned failures)
     }
 }
 
+size_t dispatch_good_beside(const struct dispatch *d, size_t node)
+{
+    size_t good = d->good, i = node;
+
+    while (i > 0 && dispatch_are_alike(d, i - 1, node))
+        i--;
+    for (; i < d->nodes && dispatch_are_alike(d, i, node); i++)
+        good -= (size_t)is_good(d, i);
+    return good;
+}
+
 /* --- one piece ------------------------------------------------------------ */
 
 int dispatch_make_room(struct dispatch *d)
@@ -179,6 +190,11 @@ void dispatch_take_back(struct dispatch *d,
     d->out--;
 }
 
+struct dispatch_piece *dispatch_piece_of(struct dispatch *d, uint64_t id)
+{
+    return &d->piece[id - d->first_id];
+}
+
 /* Its units, if it ends in vain. */
 static struct batch batch_of(const struct dispatch_piece *p)
 {
@@ -229,15 +245,21 @@ void dispatch_make_void(struct dispatch *d,
     }
 }
 
+void dispatch_shorten(struct dispatch *d, uint64_t id, uint64_t end)
+{
+    struct dispatch_piece *p = dispatch_piece_of(d, id);
+    struct batch rest = batch_of(p);
+
+    rest.units.begin = end;
+    d->node[p->node].out_units -= units_in(rest.units);
+    p->units.end = end;
+    dispatch_put_back(d, &rest);
+}
+
 void dispatch_give_up_waiting(struct dispatch *d, size_t node)
 {
     dispatch_put_back(d, &d->node[node].waiting);
     dispatch_set_waiting(d, node, (struct batch){0});
-}
-
-struct dispatch_piece *dispatch_piece_of(struct dispatch *d, uint64_t id)
-{
-    return &d->piece[id - d->first_id];
 }
 
 const struct dispatch_piece *dispatch_find(const struct dispatch *d,

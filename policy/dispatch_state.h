@@ -22,6 +22,7 @@ struct dispatch {
     const struct policy_kind *kind;
     void *state;         /* the policy's */
     const char *overlap; /* one a node; NULL: none */
+    const double *speed; /* likewise; NULL: 1 */
     const size_t *group; /* likewise */
     const double *asked; /* loads, likewise */
     struct slice frame;
@@ -74,6 +75,8 @@ static inline uint64_t units_in(struct slice s)
 int dispatch_are_alike(const struct dispatch *d, size_t a, size_t b);
 /* Of the node's group, whose members adjoin. */
 void dispatch_set_failures(struct dispatch *d, size_t node, unsigned failures);
+/* Nodes that are good, beside its group. */
+size_t dispatch_good_beside(const struct dispatch *d, size_t node);
 void dispatch_set_awaited(struct dispatch *d, size_t node, int is_awaited);
 /* For one piece more, and that each piece, in two, and what waits at each node
  * could come back to the pool, of one node more than now. */

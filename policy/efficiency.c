@@ -85,93 +85,50 @@ struct efficiency efficiency_of(const struct efficiency_sum *s)
 
 /* --- who waited for whom -------------------------------------------------- */
 
+/* Of the waiting, that which the most useful time does not explain is nobody's
+ * fault.  Who waits least is the busiest, or so near that it does not matter. */
 struct efficiency_lost efficiency_lost_in(const struct efficiency_sum *all)
 {
     double waited = all->waiting - all->ranks * all->least;
-    double worked = all->ranks * all->most - all->useful;
-    struct efficiency_lost lost = {.by_work = waited < worked / 2};
+    double worked = fmax(all->ranks * all->most - all->useful, 0);
+    struct efficiency_lost lost = {0};
 
-    if (lost.by_work) {
-        lost.ranks = worked;
-        lost.nodes = all->nodes * all->most - all->n_useful;
-    } else {
-        lost.ranks = fmax(waited, 0);
-        lost.nodes = all->n_wait - all->nodes * all->least;
-    }
-    lost.nodes = fmax(lost.nodes, 0);
+    lost.by_work = waited < worked / 2;
+    lost.ranks = worked;
+    lost.nodes = fmax(all->nodes * all->most - all->n_useful, 0);
+    if (2 * worked < waited)
+        lost.ranks = lost.nodes = 0;
     return lost;
 }
 
-/* --- why ------------------------------------------------------------------ */
+/* --- factor by factor ----------------------------------------------------- */
 
-/* The mean useful time of the ranks of all nodes but one. */
-static double useful_elsewhere(const struct efficiency_sum node[],
-                               size_t n,
-                               size_t who)
+struct efficiency_tree efficiency_tree_of(const struct efficiency_sum *all,
+                                          double nodes,
+                                          double transfer)
 {
-    double useful = 0, ranks = 0;
+    struct efficiency_tree t = {{1, 1, 1, 1, 1}, {0}};
+    struct efficiency e = efficiency_of(all);
+    double left = all->ranks * all->elapsed, mean;
+    double *f = t.factor;
+    static const enum efficiency_factor order[] = {
+        EFFICIENCY_TRANSFER, EFFICIENCY_SERIALISATION, EFFICIENCY_NODES,
+        EFFICIENCY_WITHIN, EFFICIENCY_THREADS};
 
-    for (size_t i = 0; i < n; i++)
-        if (i != who) {
-            useful += node[i].useful;
-            ranks += node[i].ranks;
-        }
-    return ranks > 0 ? useful / ranks : 0;
-}
-
-/* The speed of a node as a multiple of the mean of the others that have ranks;
- * 0 if it is not known of all of them. */
-static double relative_speed(const struct efficiency_sum node[],
-                             const double speed[],
-                             size_t n,
-                             size_t who)
-{
-    double sum = 0, others = 0;
-
-    if (!speed || !(speed[who] > 0))
-        return 0;
-    for (size_t i = 0; i < n; i++) {
-        if (i == who || node[i].ranks == 0)
-            continue;
-        if (!(speed[i] > 0))
-            return 0;
-        sum += speed[i];
-        others++;
+    if (all->ranks == 0 || left <= 0)
+        return t;
+    mean = all->useful / all->ranks;
+    f[EFFICIENCY_TRANSFER] =
+        fmax(1 - fmax(transfer, 0) / left, e.communication);
+    f[EFFICIENCY_SERIALISATION] =
+        e.communication > 0 ? e.communication / f[EFFICIENCY_TRANSFER] : 0;
+    if (nodes > 0)
+        f[EFFICIENCY_NODES] = fmin(fmax(mean / nodes, e.balance), 1);
+    f[EFFICIENCY_WITHIN] = e.balance / f[EFFICIENCY_NODES];
+    f[EFFICIENCY_THREADS] = e.threads;
+    for (size_t i = 0; i < EFFICIENCY_FACTORS; i++) {
+        t.lost[order[i]] = left * (1 - f[order[i]]);
+        left *= f[order[i]];
     }
-    return others > 0 ? speed[who] / (sum / others) : 0;
-}
-
-static enum efficiency_cause cause_of(const struct efficiency_reason *r)
-{
-    double slow = r->speed > 0 ? 1 / r->speed : 1;
-
-    if (fmax(r->longer, r->apart) <= EFFICIENCY_ALIKE)
-        return EFFICIENCY_EVEN;
-    if (r->speed <= 0 || r->longer <= EFFICIENCY_ALIKE)
-        return r->apart >= r->longer ? EFFICIENCY_RANK_WORK : EFFICIENCY_NODE;
-    slow = fmin(slow, r->longer); /* it explains no more than there is */
-    if (r->apart >= fmax(slow, r->longer / slow))
-        return EFFICIENCY_RANK_WORK;
-    return slow >= r->longer / slow ? EFFICIENCY_SLOW_NODE
-                                    : EFFICIENCY_NODE_WORK;
-}
-
-struct efficiency_reason efficiency_judge(const struct efficiency_sum node[],
-                                          const double speed[],
-                                          size_t n,
-                                          size_t who)
-{
-    const struct efficiency_sum *s = &node[who];
-    struct efficiency_reason r = {EFFICIENCY_EVEN, 1, 1, 0};
-    double here =
-        s->ranks > 1 ? (s->useful - s->most) / (s->ranks - 1) : s->useful;
-    double elsewhere = useful_elsewhere(node, n, who);
-
-    if (s->ranks > 1 && here > 0)
-        r.apart = s->most / here;
-    if (s->ranks > 0 && elsewhere > 0 && here > 0)
-        r.longer = here / elsewhere;
-    r.speed = relative_speed(node, speed, n, who);
-    r.cause = cause_of(&r);
-    return r;
+    return t;
 }

@@ -68,50 +68,51 @@ void efficiency_add_node(struct efficiency_sum *all,
 struct efficiency efficiency_of(const struct efficiency_sum *s);
 
 /*
- * For whom the others waited, in a region or all in all.  The one who comes
- * last to the collective that ends a region waits least in it, and makes each
- * other one wait for what that waits beyond.  Where ranks wait for each other
- * before (point to point) they all come at once; it is then the one with the
- * most useful time, as the region took the same time for all of them.
+ * For whom the others waited, in a region or all in all: the one with the most
+ * useful time makes each other one wait for what that has less.  It is the one
+ * who comes last to the collective that ends the region, and waits least in it;
+ * or, where ranks wait for each other before (point to point), they all come at
+ * once.  Who comes last without having worked longer has waited itself, as in a
+ * pipeline, and nobody is to blame: there is nothing lost by it.
  */
 struct efficiency_lost {
-    int by_work;         /* 1: it is `busiest`, else `last` */
+    int by_work;         /* 1: it is `busiest`, else `last`, which is late */
     double ranks, nodes; /* rank and node nanoseconds that were waited */
 };
 struct efficiency_lost efficiency_lost_in(const struct efficiency_sum *all);
 
-/* Why a rank is late. */
-enum efficiency_cause {
-    EFFICIENCY_EVEN,      /* it is not */
-    EFFICIENCY_SLOW_NODE, /* all ranks of its node are, which is slow */
-    EFFICIENCY_NODE_WORK, /* its node is not slow: they have more to do */
-    EFFICIENCY_NODE,      /* one of both: nobody knows how fast the node is */
-    EFFICIENCY_RANK_WORK, /* it has more to do than others of its node */
+/*
+ * Where the time of the ranks goes that is not useful, factor by factor:
+ *
+ *   load balance  = that between nodes x that within them
+ *   communication = serialisation x transfer
+ *
+ * between nodes: mean useful / that of the node's whose ranks have most (mean);
+ * transfer: what is left of the elapsed time without what messages take that
+ * nobody is late for; serialisation: most useful / that.
+ */
+enum efficiency_factor {
+    EFFICIENCY_NODES,
+    EFFICIENCY_WITHIN,
+    EFFICIENCY_SERIALISATION,
+    EFFICIENCY_TRANSFER,
+    EFFICIENCY_THREADS,
+    EFFICIENCY_FACTORS
 };
 
-struct efficiency_reason {
-    enum efficiency_cause cause;
-    double longer; /* useful time of its node's other ranks, as a multiple of
-                      that of other nodes' */
-    double apart;  /* its own as a multiple of theirs */
-    double speed;  /* of the node as a multiple of the others'; 0: not known */
+struct efficiency_tree {
+    double factor[EFFICIENCY_FACTORS]; /* 0..1; their product is `parallel` */
+    double lost[EFFICIENCY_FACTORS];   /* rank-ns; with the useful part of them
+                                          they are ranks x elapsed */
 };
-
-/* A rank that takes no more than this times as long is no reason. */
-#define EFFICIENCY_ALIKE 1.05
 
 /*
- * Judge the busiest rank of node[who].
- *
- *   speed  of each node, in any unit; NULL or 0: not known
- *
- * Its time as a multiple of the others' is that of its node, and that within
- * its node; that of the node is work / speed.  The largest of these factors is
- * the cause.  O(n).
+ *   nodes     most that the ranks of a node have of useful time, as their mean;
+ *             0: not known
+ *   transfer  rank-ns that messages took, of all ranks
  */
-struct efficiency_reason efficiency_judge(const struct efficiency_sum node[],
-                                          const double speed[],
-                                          size_t n,
-                                          size_t who);
+struct efficiency_tree efficiency_tree_of(const struct efficiency_sum *all,
+                                          double nodes,
+                                          double transfer);
 
 #endif

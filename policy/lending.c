@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "policy/lending.h"
 
+int lending_is_worth(uint64_t regions, int64_t ns)
+{
+    return regions == 0 || (uint64_t)ns / regions >= LENDING_REGION_NS;
+}
+
 static int is_lent(const struct lending_cpu *cpu, uint32_t self)
 {
     return cpu->is_idle && cpu->owner != 0 && cpu->owner != self;

@@ -18,6 +18,14 @@
 
 #define LENDING_IDLE_NS INT64_C(1000000) /* who waits no longer lends nothing */
 
+/* Iterations that are shorter gain nothing: a CPU is lent when its rank has
+ * waited, and is moved to when that is next seen. */
+#define LENDING_REGION_NS INT64_C(15000000)
+
+/* Is it worth looking for CPUs, of a program that has ended so many regions
+ * lately, in so many ns?  In one that has ended none it is. */
+int lending_is_worth(uint64_t regions, int64_t ns);
+
 struct lending_cpu {
     uint32_t owner;    /* 0: nobody's, or of several ranks */
     uint32_t borrower; /* 0: nobody */

@@ -111,6 +111,11 @@ double power_response_most(const struct power_response *r)
     return r->n >= LEAST ? exponent(r) + ERRORS * error(r) : INFINITY;
 }
 
+double power_response_exponent(const struct power_response *r)
+{
+    return r->n >= LEAST ? fmin(fmax(exponent(r), 0), 1) : 1;
+}
+
 unsigned power_response_steps(const struct power_response *r)
 {
     int is_plain =
@@ -119,34 +124,79 @@ unsigned power_response_steps(const struct power_response *r)
     return is_plain ? AHEAD : 1;
 }
 
+/* The slowest node's progress now, and at the limits of the start. */
+static double slowest(const struct power_seen seen[],
+                      const struct power_node node[],
+                      size_t n,
+                      double e,
+                      double *start)
+{
+    double now = INFINITY;
+
+    *start = INFINITY;
+    for (size_t i = 0; i < n; i++) {
+        if (!was_seen(&seen[i], &node[i]))
+            continue;
+        now = fmin(now, node[i].progress);
+        *start =
+            fmin(*start, node[i].progress
+                             * pow(seen[i].start / (double)node[i].limit, e));
+    }
+    return now;
+}
+
 double power_response_gain(const struct power_response *r,
                            const struct power_seen seen[],
                            const struct power_node node[],
                            size_t n)
 {
-    double e = fmax(0, power_response_least(r));
-    double now = INFINITY, start = INFINITY;
+    double start;
+    double now =
+        slowest(seen, node, n, fmax(0, power_response_least(r)), &start);
 
-    for (size_t i = 0; i < n; i++) {
-        if (!was_seen(&seen[i], &node[i]))
-            continue;
-        now = fmin(now, node[i].progress);
-        start =
-            fmin(start, node[i].progress
-                            * pow(seen[i].start / (double)node[i].limit, e));
-    }
     return isfinite(now) ? 1 - start / now : 0;
+}
+
+double power_loss(const struct power_seen seen[],
+                  const struct power_node node[],
+                  size_t n)
+{
+    double start, now = slowest(seen, node, n, 1, &start);
+
+    return isfinite(now) ? 1 - now / start : 0;
 }
 
 double power_promise(const struct power_node node[], size_t n)
 {
-    double limits = 0, needs = 0, slowest = INFINITY;
+    double limits = 0, needs = 0, least = INFINITY;
 
     for (size_t i = 0; i < n; i++)
         if (reports(&node[i])) {
             limits += (double)node[i].limit;
             needs += (double)node[i].limit / node[i].progress;
-            slowest = fmin(slowest, node[i].progress);
+            least = fmin(least, node[i].progress);
         }
-    return needs > 0 ? fmax(0, 1 - slowest * needs / limits) : 0;
+    return needs > 0 ? fmax(0, 1 - least * needs / limits) : 0;
+}
+
+void power_keep_depth(double part,
+                      int may_raise,
+                      const struct power_seen seen[],
+                      struct power_node node[],
+                      size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct power_node *p = &node[i];
+        uint64_t least = (uint64_t)(part * seen[i].start);
+
+        if (p->limit == 0 || !(seen[i].start > 0))
+            continue;
+        least = least < p->ceiling ? least : p->ceiling;
+        if (p->limit < least && may_raise) {
+            p->progress *= (double)least / (double)p->limit;
+            p->limit = least;
+        }
+        if (p->floor < least)
+            p->floor = least < p->limit ? least : p->limit;
+    }
 }

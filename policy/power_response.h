@@ -41,6 +41,8 @@ void power_response_note(struct power_response *r,
  * not known. */
 double power_response_least(const struct power_response *r);
 double power_response_most(const struct power_response *r);
+/* The exponent itself, 0 to 1; 1 where it is not known. */
+double power_response_exponent(const struct power_response *r);
 /* How many balancing steps (power.h) can be taken at a time, each by what is
  * expected after the one before were progress in proportion to the limit: more
  * than one once it is seen to be near enough to that not to swing. */
@@ -58,5 +60,22 @@ double power_response_gain(const struct power_response *r,
  * were progress in proportion to the limit; 0: they do.  O(n).
  */
 double power_promise(const struct power_node node[], size_t n);
+
+/*
+ * The part of the time that the limits have cost, beside those of the start, were
+ * progress in proportion to the limit; < 0: gained.  O(n).
+ */
+double power_loss(const struct power_seen seen[],
+                  const struct power_node node[],
+                  size_t n);
+/*
+ * Keep all limits from going below a part of those of the start, by their floors;
+ * where the sum may change, those that are below it are raised.  O(n).
+ */
+void power_keep_depth(double part,
+                      int may_raise,
+                      const struct power_seen seen[],
+                      struct power_node node[],
+                      size_t n);
 
 #endif

@@ -59,7 +59,8 @@ int power_simulation_init(void *state,
     s->tried = (uint64_t *)(void *)(s->seen + setup->n);
     s->before = s->tried + setup->n;
     s->room = s->before + setup->n;
-    s->worth = (struct steering_worth){.rounds = 0};
+    s->worth =
+        (struct steering_worth){.saves = setup->rule.variant == POWER_SAVE};
     s->response = (struct power_response){.n = 0};
     random_init(&s->rng, GENERATOR_LCG32, setup->seed);
     for (size_t i = 0; i < setup->n; i++) {
@@ -84,7 +85,8 @@ static double region_seconds(struct simulation *s, size_t node)
 {
     double noise = s->setup->noise;
 
-    return s->setup->work[node] / speed(s, node)
+    return (s->setup->work[node] / speed(s, node)
+            + (s->setup->io ? s->setup->io[node] : 0))
            * (noise > 0 ? exp(noise * random_normal(&s->rng)) : 1);
 }
 
@@ -144,10 +146,27 @@ static enum worth_order what_to_do(struct simulation *s,
         .seconds = region->seconds,
         .skew = region->skew,
         .promise = power_promise(s->node, n),
-        .gain = power_response_gain(&s->response, s->seen, s->node, n)};
+        .gain = power_response_gain(&s->response, s->seen, s->node, n),
+        .elapsed = region->seconds,
+        .loss = power_loss(s->seen, s->node, n)};
+
+    if (s->setup->rule.variant == POWER_SAVE)
+        round.promise = round.gain = 0;
 
     return s->setup->stops ? steering_worth_next(&s->worth, &round)
                            : WORTH_STEER;
+}
+
+static void keep_depth(struct simulation *s, double seconds)
+{
+    int saves = s->setup->rule.variant == POWER_SAVE;
+
+    for (size_t i = 0; i < s->setup->n; i++)
+        s->node[i].floor = s->setup->floor;
+    power_keep_depth(steering_worth_depth(&s->worth,
+                                          saves ? 2 * seconds : seconds,
+                                          power_response_most(&s->response)),
+                     saves, s->seen, s->node, s->setup->n);
 }
 
 /* As launcher/session/steering_decide.c does it. */
@@ -155,10 +174,9 @@ static void steer(struct simulation *s, struct power_region *region)
 {
     unsigned steps = 1;
 
-    if (s->setup->rule.variant != POWER_SAVE) {
-        power_response_note(&s->response, s->seen, s->node, s->setup->n);
+    power_response_note(&s->response, s->seen, s->node, s->setup->n);
+    if (s->setup->rule.variant != POWER_SAVE)
         steps = power_response_steps(&s->response);
-    }
     region->order = what_to_do(s, region);
     region->changed = 0;
     if (region->order == WORTH_PUT_BACK)
@@ -169,6 +187,8 @@ static void steer(struct simulation *s, struct power_region *region)
         return;
     if (s->setup->rule.variant != POWER_SAVE)
         power_need_steady(s->need, s->node, s->setup->n);
+    if (s->setup->stops)
+        keep_depth(s, region->seconds);
     for (unsigned i = 0; i < steps; i++) {
         size_t changed = move_limits(s);
 

@@ -25,8 +25,9 @@ struct power_simulation_setup {
     uint64_t floor, ceiling; /* of every node */
     uint64_t idle;           /* of a limit, does no work; < floor */
     int sleeps;              /* nodes that wait use idle only */
-    double exponent;         /* of progress in the limit; 1: in proportion */
-    double noise;            /* standard deviation, relative, >= 0 */
+    const double *io; /* n, seconds of a region at any limit; NULL: none */
+    double exponent;  /* of progress in the limit; 1: in proportion */
+    double noise;     /* standard deviation, relative, >= 0 */
     struct power_rule rule;
     int stops; /* where it does not help */
     uint64_t seed;

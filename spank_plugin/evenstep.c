@@ -5,7 +5,8 @@
  *
  *                     srun       sbatch, salloc   slurmstepd    slurmd
  *   init              arguments, options          arguments,    arguments
- *                                                 options
+ *                                                 options from
+ *                                                 srun alone
  *   init_post_opt                                 guard
  *                                                 starts, room
  *                                                 is made, child
@@ -18,6 +19,7 @@
  *                                                 libraries, meter,
  *                                                 socket
  *   task_post_fork                                to the guard
+ *   task_exit                                     to the agent
  *   exit              front end                   guard ends,
  *                     ends                        clean-up,
  *                                                 child ends
@@ -31,6 +33,7 @@
 #include "spank_plugin/plugin_options.h"
 #include "spank_plugin/plugin_power.h"
 #include "spank_plugin/plugin_remote.h"
+#include "spank_plugin/plugin_unasked.h"
 
 SPANK_PLUGIN(evenstep, 1)
 
@@ -38,6 +41,8 @@ int slurm_spank_init(spank_t sp, int ac, char **av)
 {
     switch (spank_context()) {
     case S_CTX_LOCAL:
+        plugin_unasked_note();
+        /* fall through */
     case S_CTX_ALLOCATOR:
         plugin_options_set_arguments(ac, av, 1);
         plugin_options_register(sp);
@@ -46,6 +51,7 @@ int slurm_spank_init(spank_t sp, int ac, char **av)
                           of a bad argument already */
         plugin_options_set_arguments(ac, av, 0);
         plugin_options_register(sp);
+        plugin_options_drop_environ(sp);
         break;
     case S_CTX_SLURMD:
         plugin_options_set_arguments(ac, av, 1);
@@ -63,6 +69,7 @@ int slurm_spank_init_post_opt(spank_t sp, int ac, char **av)
     (void)ac;
     (void)av;
     if (spank_context() == S_CTX_REMOTE) {
+        plugin_remote_log(sp);
         plugin_power_start(sp);
         plugin_remote_prepare(sp);
         plugin_comment_prepare(sp);
@@ -104,6 +111,15 @@ int slurm_spank_task_post_fork(spank_t sp, int ac, char **av)
     (void)av;
     if (spank_context() == S_CTX_REMOTE)
         plugin_power_task(sp);
+    return 0;
+}
+
+int slurm_spank_task_exit(spank_t sp, int ac, char **av)
+{
+    (void)ac;
+    (void)av;
+    if (spank_context() == S_CTX_REMOTE)
+        plugin_remote_exit(sp);
     return 0;
 }
 

@@ -53,10 +53,11 @@ static int make_pipe(int fd[2])
     return why;
 }
 
-/* The environment with guard as its first entry; the caller frees the array,
- * the strings are not ours.  NULL if there is no memory. */
-static char **guarded_environment(const char *guard)
+/* The environment with WAITS as its first entry; the caller frees the array, the
+ * strings are not ours.  NULL if there is no memory. */
+static char **make_environment(void)
 {
+    static char waits[] = CHILD_WAITS "=1";
     size_t n = 0;
     char **env;
 
@@ -65,7 +66,7 @@ static char **guarded_environment(const char *guard)
     env = calloc(n + 2, sizeof *env);
     if (!env)
         return NULL;
-    env[0] = (char *)guard; /* posix_spawn does not write to it */
+    env[0] = waits;
     if (n)
         memcpy(env + 1, environ, n * sizeof *env);
     return env;
@@ -147,12 +148,10 @@ static int spawn(
     return why;
 }
 
-int plugin_child_start(struct plugin_child *c,
-                       char *const argv[],
-                       const char *guard)
+int plugin_child_start(struct plugin_child *c, char *const argv[])
 {
     int in[2] = {-1, -1}, out[2] = {-1, -1};
-    char **env = guarded_environment(guard);
+    char **env = make_environment();
     int why = env ? make_pipe(in) : ENOMEM;
     pid_t pid;
 
@@ -195,6 +194,20 @@ static enum child_answer parse_line(const char *line, size_t len, char *text)
         return known[i].answer;
     }
     return ANSWER_GARBLED;
+}
+
+/* "wait N": the seconds, 0 if it is no such line. */
+static long wait_of(const char *line, size_t len)
+{
+    static const char word[] = "wait ";
+    char number[8] = "";
+    size_t n = strlen(word);
+
+    if (len <= n || len - n >= sizeof number || memcmp(line, word, n) != 0)
+        return 0;
+    memcpy(number, line + n, len - n);
+    return strspn(number, "0123456789") == len - n ? strtol(number, NULL, 10)
+                                                   : 0;
 }
 
 enum wait { WAIT_READABLE, WAIT_LATE, WAIT_INTERRUPTED };
@@ -244,6 +257,7 @@ static enum wait wait_readable(int fd, int64_t deadline_ms)
 
 enum child_answer plugin_child_receive(const struct plugin_child *c,
                                        int timeout_s,
+                                       int may_add_s,
                                        char *text)
 {
     int64_t deadline = now_ms() + (int64_t)timeout_s * 1000;
@@ -253,6 +267,8 @@ enum child_answer plugin_child_receive(const struct plugin_child *c,
     text[0] = '\0';
     while (len < sizeof line) {
         const char *end;
+        size_t whole;
+        long wait_s;
         ssize_t n;
 
         switch (wait_readable(c->stdout_fd, deadline)) {
@@ -269,10 +285,17 @@ enum child_answer plugin_child_receive(const struct plugin_child *c,
             continue;
         if (n <= 0)
             return len ? ANSWER_GARBLED : ANSWER_NONE;
-        end = memchr(line + len, '\n', (size_t)n);
-        if (end)
-            return parse_line(line, (size_t)(end - line), text);
         len += (size_t)n;
+        while ((end = memchr(line, '\n', len)) != NULL) {
+            whole = (size_t)(end - line);
+            wait_s = wait_of(line, whole);
+            if (wait_s == 0)
+                return parse_line(line, whole, text);
+            if (may_add_s >= 0)
+                deadline = now_ms() + (wait_s + may_add_s) * INT64_C(1000);
+            len -= whole + 1;
+            memmove(line, end + 1, len);
+        }
     }
     return ANSWER_GARBLED;
 }

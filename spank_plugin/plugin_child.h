@@ -17,6 +17,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#define CHILD_WAITS                                                            \
+    "EVENSTEP_PLUGIN_WAITS" /* in its environment: we hear "wait" */
 #define CHILD_LINE_MAX 1024 /* of the answer, with its newline */
 
 struct plugin_child {
@@ -38,21 +40,21 @@ enum child_answer {
 /*
  * Start argv[0], an absolute path, in a session of its own (Ctrl-C at the
  * terminal is not for it), with srun's stderr, no other file descriptors,
- * default signals, and guard ("NAME=value") added to the environment.
+ * default signals, and CHILD_WAITS added to the environment.
  * Returns 0 and fills c, or an errno value (c untouched): what exec said too.
  */
-int plugin_child_start(struct plugin_child *c,
-                       char *const argv[],
-                       const char *guard);
+int plugin_child_start(struct plugin_child *c, char *const argv[]);
 
 /*
- * Wait up to timeout_s seconds for the answer.  text, of CHILD_LINE_MAX
- * bytes, becomes TEXT, with control characters replaced by '?', or "".
+ * Wait up to timeout_s seconds for the answer; where it says before how long it may
+ * take ("wait N", from then on), so long and may_add_s seconds more, unless that is
+ * below 0.  text, of CHILD_LINE_MAX bytes, becomes TEXT, with control characters replaced by '?', or "".
  * To be called on srun's main thread; SIGINT, SIGTERM, SIGHUP and SIGQUIT to
  * srun end the waiting and are used up by it.
  */
 enum child_answer plugin_child_receive(const struct plugin_child *c,
                                        int timeout_s,
+                                       int may_add_s,
                                        char *text);
 
 /*

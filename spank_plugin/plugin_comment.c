@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <signal.h>
 #include <slurm/slurm.h>
 #include <slurm/slurm_errno.h>
@@ -29,12 +30,12 @@
 #    define SYS_close_range 436 /* everywhere but on Alpha */
 #endif
 
-#define BEGIN     "evenstep: "
-#define COMPANION "EVENSTEP_COMPANION" /* the mark of the agents' step */
+#define BEGIN "evenstep: "
 
 /* The agent has waited for it already; what is left is its end. */
-#define LIMIT_MS 1000
-#define NAP_MS   5
+#define LIMIT_MS  1000
+#define LINES_MAX 8 /* of the user's, until one is ours */
+#define NAP_MS    5
 
 /* How the child ends. */
 enum verdict { DONE, REFUSED_BY_SLURM, NO_ROOM, TOO_LATE };
@@ -65,22 +66,42 @@ int plugin_comment_check(char text[COMMENT_LINE_MAX],
     return 0;
 }
 
+/* Our line has no ';' and is whole between two of them: what others write of
+ * evenstep is not ours. */
+static const char *find_ours(const char *was)
+{
+    const char *at = strstr(was, BEGIN);
+
+    while (at && at != was && (at - was < 2 || memcmp(at - 2, "; ", 2) != 0))
+        at = strstr(at + 1, BEGIN);
+    return at;
+}
+
+static size_t without_end(const char *text, size_t len)
+{
+    while (len > 0 && (text[len - 1] == ' ' || text[len - 1] == ';'))
+        len--;
+    return len;
+}
+
 int plugin_comment_join(char comment[COMMENT_MAX],
                         const char *was,
                         const char *line)
 {
-    const char *ours;
-    size_t len;
+    const char *ours, *rest;
+    size_t len, more;
 
     was = was ? was : "";
-    ours = strstr(was, BEGIN);
-    len = ours ? (size_t)(ours - was) : strlen(was);
-    while (len > 0 && (was[len - 1] == ' ' || was[len - 1] == ';'))
-        len--;
-    if (len + 2 + strlen(line) >= COMMENT_MAX)
+    ours = find_ours(was);
+    rest = ours ? ours + strcspn(ours, ";") : "";
+    rest += strspn(rest, "; ");
+    len = without_end(was, ours ? (size_t)(ours - was) : strlen(was));
+    more = without_end(rest, strlen(rest));
+    if (len + 2 + more + 2 + strlen(line) >= COMMENT_MAX)
         return -1;
-    (void)snprintf(comment, COMMENT_MAX, "%.*s%s%s", (int)len, was,
-                   len > 0 ? "; " : "", line);
+    (void)snprintf(comment, COMMENT_MAX, "%.*s%s%.*s%s%s", (int)len, was,
+                   len > 0 ? "; " : "", (int)more, rest, more > 0 ? "; " : "",
+                   line);
     return 0;
 }
 
@@ -126,21 +147,41 @@ static void close_all_but(int fd)
             (void)close(i);
 }
 
-/* Until slurmstepd and the agent are gone. */
-static enum verdict serve(uint32_t job, int outlet)
+/* 1 if that was the line of this step: slurmctld takes what root asks for
+ * without its limit of requests. */
+static int take_line(int outlet, uint32_t job, enum verdict *verdict)
 {
     char line[COMMENT_LINE_MAX], text[COMMENT_LINE_MAX];
-    enum verdict verdict = DONE;
     ssize_t n;
 
+    do
+        n = recv(outlet, line, sizeof line, MSG_TRUNC);
+    while (n < 0 && errno == EINTR);
+    if (n <= 0)
+        return 1; /* there is none */
+    if (plugin_comment_check(text, line, (size_t)n) < 0)
+        return 0;
+    *verdict = update(job, text);
+    return 1;
+}
+
+/* Until slurmstepd and the agent are gone: slurmstepd would wait for a child
+ * that ends before. */
+static enum verdict serve(uint32_t job, int outlet)
+{
+    struct pollfd end = {.fd = outlet, .events = 0};
+    enum verdict verdict = DONE;
+    int is_last = 0;
+
     close_all_but(outlet);
-    while ((n = recv(outlet, line, sizeof line, MSG_TRUNC)) != 0) {
-        if (n < 0 && errno != EINTR)
-            break;
-        if (n > 0 && plugin_comment_check(text, line, (size_t)n) == 0)
-            verdict = update(job, text);
+    for (int i = 1; !is_last; i++) {
+        is_last = take_line(outlet, job, &verdict) || i == LINES_MAX;
+        if (is_last)
+            (void)shutdown(outlet, SHUT_RD);
         (void)!send(outlet, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
     }
+    while (poll(&end, 1, -1) < 0 && errno == EINTR)
+        ;
     return verdict;
 }
 
@@ -149,11 +190,10 @@ static enum verdict serve(uint32_t job, int outlet)
 /* The agents' step, on its first node: one says it for all. */
 static int is_wanted(spank_t sp)
 {
-    char mark[2];
+    struct plugin_options o = plugin_options_get();
     uint32_t node;
 
-    return plugin_options_get().admin_comment
-           && spank_getenv(sp, COMPANION, mark, sizeof mark) == ESPANK_SUCCESS
+    return o.admin_comment && o.agents
            && spank_get_item(sp, S_JOB_NODEID, &node) == ESPANK_SUCCESS
            && node == 0;
 }

@@ -6,8 +6,8 @@
  * Users may not set it, and the line is known to a program of the user's only:
  * the front end says it to the first agent, the agent over a socket to a child
  * of slurmstepd, which is root, and that to slurmctld.  What the user's programs
- * say is checked, and the agent waits for 2 s at most: whatever fails costs the
- * comment, and never the job.
+ * say is checked, one line a step is taken, and the agent waits for 2 s at most:
+ * whatever fails costs the comment, and never the job.
  */
 #ifndef SPANK_PLUGIN_PLUGIN_COMMENT_H
 #define SPANK_PLUGIN_PLUGIN_COMMENT_H
@@ -29,7 +29,7 @@
 int plugin_comment_check(char text[COMMENT_LINE_MAX],
                          const char *line,
                          size_t len);
-/* The comment was, or NULL, with our line in place of an earlier one, behind
+/* The comment was, or NULL, without an earlier line of ours, and our line behind
  * what others have written.  0, or -1 if there is no room. */
 int plugin_comment_join(char comment[COMMENT_MAX],
                         const char *was,

@@ -13,6 +13,7 @@
 #include "spank_plugin/plugin_child.h"
 #include "spank_plugin/plugin_options.h"
 #include "spank_plugin/plugin_remote.h"
+#include "spank_plugin/plugin_unasked.h"
 
 /*
  * How a step is refused: not by returning -1.  Slurm heeds that only from a
@@ -29,14 +30,11 @@ static int refuse(void)
     return -1; /* no memory: better a step that is left than one that runs */
 }
 
-/* Set for the front end, and by it for all it starts: their sruns are ours. */
-#define GUARD "EVENSTEP_COMPANION"
-
 /* The front end cleans the nodes meanwhile (tens of ms); a user waits. */
 #define STOP_GRACE_MS 3000
 
 /* The words of build_argv(), and NULL. */
-#define ARGV_MAX   (25 + 2 * BCAST_MAX)
+#define ARGV_MAX   (27 + 2 * BCAST_MAX)
 #define NUMBER_LEN 11 /* of a uint32_t, with NUL */
 
 struct step {
@@ -112,6 +110,8 @@ static void build_argv(struct words *w,
         add(w, "--power", o->power);
     if (o->meter)
         add(w, "--meter", o->meter);
+    if (o->lend)
+        add(w, "--lend", o->lend);
     if (o->report) { /* its value may be missing */
         (void)snprintf(w->report, sizeof w->report, "--report%s%s",
                        o->report[0] ? "=" : "", o->report);
@@ -123,9 +123,16 @@ static void build_argv(struct words *w,
         add(w, "--required", NULL);
 }
 
-/* Say what went wrong on our side, and what becomes of the step. */
-__attribute__((format(printf, 2, 3))) static int without(
-    const struct plugin_options *o, const char *fmt, ...)
+static void note(const struct step *s, const char *why)
+{
+    if (s)
+        plugin_remote_failed(s->job, s->step, why);
+}
+
+/* Say what went wrong on our side, and what becomes of the step (NULL: its ids are
+ * not known). */
+__attribute__((format(printf, 3, 4))) static int without(
+    const struct plugin_options *o, const struct step *s, const char *fmt, ...)
 {
     const char *sequel = "the step goes on without evenstep";
     char what[1024];
@@ -134,6 +141,7 @@ __attribute__((format(printf, 2, 3))) static int without(
     va_start(ap, fmt);
     (void)vsnprintf(what, sizeof what, fmt, ap); /* cut off if too long */
     va_end(ap);
+    note(s, what);
     if (o->demand == DEMAND_REQUIRED)
         sequel = "the step is not started (--evenstep=required)";
     else if (o->bcast[0])
@@ -141,6 +149,14 @@ __attribute__((format(printf, 2, 3))) static int without(
                  "(--evenstep-bcast)";
     slurm_error("evenstep: %s; %s", what, sequel);
     return o->demand == DEMAND_REQUIRED || o->bcast[0] ? refuse() : 0;
+}
+
+/* The front end has said it. */
+static int say(const struct step *s, const char *text, int is_refused)
+{
+    note(s, text);
+    slurm_error("evenstep: %s", text);
+    return is_refused ? refuse() : 0;
 }
 
 /* What becomes of the step after this answer. */
@@ -154,29 +170,26 @@ static int judge(const struct plugin_options *o,
         return plugin_remote_promise(s->job, s->step,
                                      o->demand == DEMAND_REQUIRED);
     case ANSWER_CONTINUE:
-        slurm_error("evenstep: %s", text);
-        return o->demand == DEMAND_REQUIRED ? refuse() : 0;
+        return say(s, text, o->demand == DEMAND_REQUIRED);
     case ANSWER_FAIL:
-        slurm_error("evenstep: %s", text);
-        return refuse();
+        return say(s, text, 1);
     case ANSWER_INTERRUPTED:
-        slurm_error("evenstep: interrupted while it started; the step is not "
-                    "started");
-        return refuse();
+        return say(s, "interrupted while it started; the step is not started",
+                   1);
     case ANSWER_LATE:
-        return without(o,
+        return without(o, s,
                        "%s gave no answer within %d s: see what holds it up "
                        "on the nodes, or give it longer (timeout= in "
-                       "plugstack.conf)",
+                       "plugstack.conf, agents { timeout } of evenstep.conf)",
                        o->launcher, o->timeout_s);
     case ANSWER_NONE:
-        return without(o,
+        return without(o, s,
                        "%s ended before it was ready: see its messages, or "
                        "run '%s --help' on this host",
                        o->launcher, o->launcher);
     case ANSWER_GARBLED:
     default:
-        return without(o,
+        return without(o, s,
                        "%s gave an answer that this plugin does not know: "
                        "install both from one release (launcher= in "
                        "plugstack.conf)",
@@ -194,15 +207,15 @@ static int start(const struct plugin_options *o, const struct step *s)
     int why;
 
     build_argv(&words, o, s);
-    why = plugin_child_start(&child, words.argv, GUARD "=1");
+    why = plugin_child_start(&child, words.argv);
     if (why)
-        return without(o,
+        return without(o, s,
                        "cannot run %s (%s): install it there, or name it by "
                        "launcher= in plugstack.conf",
                        o->launcher, strerror(why));
     front_end.child = child;
     front_end.owner = getpid();
-    answer = plugin_child_receive(&child, o->timeout_s, text);
+    answer = plugin_child_receive(&child, o->timeout_s, o->may_add_s, text);
     if (answer != ANSWER_READY) {
         if (!plugin_child_stop(&child, STOP_GRACE_MS))
             plugin_child_kill(&child);
@@ -211,20 +224,40 @@ static int start(const struct plugin_options *o, const struct step *s)
     return judge(o, s, answer, text);
 }
 
+/* Ours have an option (--evenstep-agents) that those of an older evenstep lack:
+ * under default=on they would be attended by agents, and these in turn. */
+static int is_agent(const char *command)
+{
+    const char *slash = command ? strrchr(command, '/') : NULL;
+
+    return command
+           && strcmp(slash ? slash + 1 : command, "evenstep-agent") == 0;
+}
+
 int plugin_local_start(spank_t sp)
 {
     struct plugin_options o = plugin_options_get();
     struct step s;
+    int is_component;
 
-    if (o.demand == DEMAND_NONE || getenv(GUARD))
+    (void)unsetenv(FAILED); /* of a step around this one */
+    if (o.demand == DEMAND_NONE)
         return 0;
     if (find_step(sp, &s) < 0)
-        return without(&o, "Slurm does not tell the ids of this step");
-    if (s.step >= SLURM_MAX_NORMAL_STEP_ID)
+        return o.demand == DEMAND_UNSAID
+                   ? 0
+                   : without(&o, NULL,
+                             "Slurm does not tell the ids of this step");
+    if (s.step >= SLURM_MAX_NORMAL_STEP_ID || is_agent(s.command))
         return 0; /* the shell of salloc, not work to be evened */
-    if (plugin_remote_is_component(sp, getenv("SLURM_NTASKS")))
-        return without(&o, "a heterogeneous step cannot be attended: start "
-                           "each component by an srun of its own");
+    is_component = plugin_remote_is_component(sp, getenv("SLURM_NTASKS"));
+    if (o.demand == DEMAND_UNSAID
+        && !plugin_unasked_wants(o.by_default, s.nodes, is_component))
+        return 0;
+    if (is_component)
+        return without(&o, &s,
+                       "a heterogeneous step cannot be attended: start "
+                       "each component by an srun of its own");
     if (front_end.owner == getpid())
         plugin_local_stop(); /* srun starts its step again */
     return start(&o, &s);

@@ -3,8 +3,11 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "spank_plugin/plugin_unasked.h"
 
 #ifndef EVENSTEP_LAUNCHER
 #    define EVENSTEP_LAUNCHER "/usr/local/bin/evenstep"
@@ -29,18 +32,21 @@ enum option {
     OPTION_POWER,
     OPTION_METER,
     OPTION_REPORT,
-    OPTION_LIBS
+    OPTION_LIBS,
+    OPTION_LEND,
+    OPTION_AGENTS
 };
-#define OPTION_COUNT 8
+#define OPTION_COUNT 10
 
 static char *given[OPTION_COUNT];        /* by the user; owned */
 static char *given_bcast[BCAST_MAX + 1]; /* likewise, each; NULL at the end */
 
 static struct {
-    int on_by_default, admin_comment;
-    int timeout_s;
-    const char *config, *launcher;
-} site = {.timeout_s = TIMEOUT_S, .launcher = EVENSTEP_LAUNCHER};
+    int admin_comment;
+    int timeout_s, is_timed;
+    const char *by_default, *config, *launcher;
+} site = {
+    .timeout_s = TIMEOUT_S, .by_default = "off", .launcher = EVENSTEP_LAUNCHER};
 
 static int is_one_of(const char *arg, const char *const *words)
 {
@@ -76,6 +82,12 @@ static int is_meter(const char *arg)
 static int is_switch(const char *arg)
 {
     static const char *const words[] = {"on", "off", NULL};
+    return is_one_of(arg, words);
+}
+
+static int is_agents(const char *arg)
+{
+    static const char *const words[] = {"none", "energy", "limits", NULL};
     return is_one_of(arg, words);
 }
 
@@ -127,6 +139,8 @@ static const struct {
     [OPTION_METER] = {"evenstep-meter", is_meter, "mpi, cpu or none"},
     [OPTION_REPORT] = {"evenstep-report", is_report, "a file, or off"},
     [OPTION_LIBS] = {"evenstep-libs", is_switch, "on or off"},
+    [OPTION_LEND] = {"evenstep-lend", is_switch, "on or off"},
+    [OPTION_AGENTS] = {"evenstep-agents", is_agents, "none, energy or limits"},
 };
 
 /*
@@ -138,7 +152,7 @@ static const char *take_bare(int val, const char *arg)
 {
     if (arg && arg[0] && strcmp(arg, "(null)") != 0)
         return arg;
-    if (val == OPTION_EVENSTEP || val == OPTION_LIBS)
+    if (val == OPTION_EVENSTEP || val == OPTION_LIBS || val == OPTION_LEND)
         return "on";
     return val == OPTION_REPORT ? "" : arg;
 }
@@ -242,6 +256,14 @@ void plugin_options_register(spank_t sp)
          "objects that they need, to DST_libs, and let the tasks look there "
          "first",
          ARGUMENT_OPTIONAL, OPTION_LIBS, take_option},
+        {"evenstep-lend", "[on|off]",
+         "[evenstep] lend the CPUs of MPI ranks that wait to OpenMP threads of "
+         "other ranks on their node (implies --evenstep)",
+         ARGUMENT_OPTIONAL, OPTION_LEND, take_option},
+        {"evenstep-agents", "none|energy|limits",
+         "[evenstep] evenstep gives this to the srun of its own agents: what "
+         "root's evenstep-power does beside them",
+         ARGUMENT_NEEDED, OPTION_AGENTS, take_option},
     };
 
     for (int i = 0; i < OPTION_COUNT; i++)
@@ -249,6 +271,21 @@ void plugin_options_register(spank_t sp)
             slurm_error("evenstep: cannot register --%s: does another "
                         "plugin in plugstack.conf have it?",
                         options[i].name);
+}
+
+/* "_SLURM_SPANK_OPTION_", the plugin's name, '_', and that of the option. */
+void plugin_options_drop_environ(spank_t sp)
+{
+    char name[64];
+
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        (void)snprintf(name, sizeof name, "_SLURM_SPANK_OPTION_evenstep_%s",
+                       checks[i].name);
+        for (char *c = name; *c; c++)
+            if (*c == '-')
+                *c = '_';
+        (void)spank_unsetenv(sp, name); /* most are not there */
+    }
 }
 
 static int set_config(const char *value)
@@ -259,22 +296,20 @@ static int set_config(const char *value)
     return 0;
 }
 
-static int set_switch(int *is_on, const char *value)
-{
-    if (strcmp(value, "on") != 0 && strcmp(value, "off") != 0)
-        return -1;
-    *is_on = strcmp(value, "on") == 0;
-    return 0;
-}
-
 static int set_default(const char *value)
 {
-    return set_switch(&site.on_by_default, value);
+    if (!plugin_unasked_allows(value))
+        return -1;
+    site.by_default = value;
+    return 0;
 }
 
 static int set_admin_comment(const char *value)
 {
-    return set_switch(&site.admin_comment, value);
+    if (!is_switch(value))
+        return -1;
+    site.admin_comment = strcmp(value, "on") == 0;
+    return 0;
 }
 
 static int set_launcher(const char *value)
@@ -297,6 +332,7 @@ static int set_timeout(const char *value)
     if (errno || *end || seconds < 1 || seconds > TIMEOUT_S_MAX)
         return -1;
     site.timeout_s = (int)seconds;
+    site.is_timed = 1;
     return 0;
 }
 
@@ -307,7 +343,8 @@ static const struct {
 } arguments[] = {
     {"admin_comment=", set_admin_comment, "on or off"},
     {"config=", set_config, "an absolute path"},
-    {"default=", set_default, "on or off"},
+    {"default=", set_default,
+     "on, off or on:PARTITION[,PARTITION...], as default=on:large,gpu"},
     {"launcher=", set_launcher, "an absolute path"},
     {"timeout=", set_timeout, "1 to 3600 seconds"},
 };
@@ -354,25 +391,33 @@ static enum plugin_demand reckon_demand(void)
         return DEMAND_ON;
     }
     if (given[OPTION_PROFILE] || given_bcast[0] || given[OPTION_PROBE]
-        || given[OPTION_POWER] || given[OPTION_METER] || given[OPTION_REPORT])
+        || given[OPTION_POWER] || given[OPTION_METER] || given[OPTION_REPORT]
+        || given[OPTION_LEND])
         return DEMAND_ON; /* "implies --evenstep" */
-    return site.on_by_default ? DEMAND_ON : DEMAND_NONE;
+    return given[OPTION_AGENTS] ? DEMAND_NONE : DEMAND_UNSAID;
 }
 
 struct plugin_options plugin_options_get(void)
 {
+    int more_s = given_bcast[0] ? COPY_S : 0;
+    enum plugin_demand demand = reckon_demand();
+
     return (struct plugin_options){
-        .demand = reckon_demand(),
+        .demand = demand,
+        .agents = demand == DEMAND_NONE ? given[OPTION_AGENTS] : NULL,
         .profile = given[OPTION_PROFILE],
         .bcast = (const char *const *)given_bcast,
         .probe = given[OPTION_PROBE],
         .power = given[OPTION_POWER],
         .meter = given[OPTION_METER],
         .report = given[OPTION_REPORT],
+        .lend = given[OPTION_LEND],
         .libs = wants_libs() && given_bcast[0],
+        .by_default = site.by_default,
         .config = site.config,
         .launcher = site.launcher,
-        .timeout_s = site.timeout_s + (given_bcast[0] ? COPY_S : 0),
+        .timeout_s = site.timeout_s + more_s,
+        .may_add_s = site.is_timed ? -1 : more_s,
         .admin_comment = site.admin_comment,
     };
 }

@@ -15,7 +15,8 @@
 #define BCAST_MAX 16 /* --evenstep-bcast is given so often, at most */
 
 enum plugin_demand {
-    DEMAND_NONE, /* neither asked for nor default */
+    DEMAND_NONE,   /* --evenstep=off */
+    DEMAND_UNSAID, /* plugin_unasked.h decides */
     DEMAND_ON,
     DEMAND_REQUIRED, /* no step without it */
 };
@@ -29,10 +30,15 @@ struct plugin_options {
     const char *power;        /* pair, boost, save, off */
     const char *meter;        /* mpi, cpu, none */
     const char *report;       /* a file, or "" */
+    const char *lend;         /* on, off */
+    const char *agents;       /* none, energy, limits: a step of evenstep's own
+                                 agents, in which nobody asked for more */
     int libs;                 /* those of the programs of bcast, too */
+    const char *by_default;   /* on, off or on:PARTITION,... */
     const char *config;       /* absolute path */
     const char *launcher;     /* absolute path of the program evenstep */
-    int timeout_s;            /* how long a step waits for evenstep's start */
+    int timeout_s;            /* how long a step waits for evenstep's start, */
+    int may_add_s;            /* or so much more than it says; < 0: not more */
     int admin_comment;        /* 1: the site wants it set */
 };
 
@@ -45,6 +51,14 @@ void plugin_options_set_arguments(int ac, char **av, int complain);
 
 /* Register the options; to be called from slurm_spank_init(). */
 void plugin_options_register(spank_t sp);
+
+/*
+ * In slurmstepd, from slurm_spank_init(): take out of the step's environment the
+ * variables by which Slurm hands on options of sbatch and salloc.  slurmstepd
+ * would read them after those that it has from srun, and anybody can set them:
+ * what srun has sent is all that counts.
+ */
+void plugin_options_drop_environ(spank_t sp);
 
 /* The whole of it; the strings are valid until plugin_options_clear(). */
 struct plugin_options plugin_options_get(void);

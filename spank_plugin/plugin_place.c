@@ -181,6 +181,52 @@ int plugin_place_open(const struct place *p,
     return fd;
 }
 
+/* --- a line for the agent ------------------------------------------------- */
+
+struct addition {
+    const char *name;
+    const void *bytes;
+    size_t len;
+};
+
+static int append_in(const struct place *p,
+                     int base,
+                     const char *user_dir,
+                     void *arg)
+{
+    const struct addition *a = arg;
+    struct verdict v;
+    int user, step = open_step(p, base, user_dir, &user, &v), fd, rc = -1;
+
+    if (step < 0)
+        return -1;
+    fd = openat(step, a->name,
+                O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK
+                    | O_NOCTTY);
+    if (fd >= 0 && check_own(fd, p->uid, S_IFREG, &v) == 0
+        && write(fd, a->bytes, a->len) == (ssize_t)a->len)
+        rc = 0;
+    if (fd >= 0)
+        (void)close(fd);
+    (void)close(step);
+    (void)close(user);
+    return rc;
+}
+
+int plugin_place_append(const struct place *p,
+                        int base,
+                        const char *name,
+                        const void *bytes,
+                        size_t len)
+{
+    struct addition a = {name, bytes, len};
+    uid_t before = (uid_t)setfsuid(p->uid);
+    int rc = visit(p, base, append_in, &a);
+
+    (void)setfsuid(before);
+    return rc;
+}
+
 /* --- clean-up ------------------------------------------------------------- */
 
 /* All names in fd, a directory, which is closed; no directory is below it. */

@@ -42,6 +42,14 @@ int plugin_place_open(const struct place *p,
                       const char *name,
                       struct verdict *v);
 
+/* Add bytes to a file in the step's directory below base, with the user's
+ * rights; the file must be there, and stay below 16384 bytes.  0, or -1. */
+int plugin_place_append(const struct place *p,
+                        int base,
+                        const char *name,
+                        const void *bytes,
+                        size_t len);
+
 /*
  * Remove the step's directory below base, /dev/shm or what a job has in its
  * stead, and the user's if it was the last.  With the user's rights: what a

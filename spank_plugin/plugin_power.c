@@ -12,12 +12,7 @@
 #include "spank_plugin/plugin_child.h"
 #include "spank_plugin/plugin_options.h"
 
-#define PROGRAM "evenstep-power" /* beside the program evenstep */
-/* The companion step has no limits, unless its agents ask for the guard. */
-#define COMPANION     "EVENSTEP_COMPANION"
-#define WANTED        "EVENSTEP_GUARD"
-#define ENERGY_WANTED "EVENSTEP_ENERGY"
-
+#define PROGRAM   "evenstep-power" /* beside the program evenstep */
 #define ANSWER_MS 1000 /* a task is put where it belongs in far less */
 #define STOP_MS   1000 /* likewise for what was found */
 #define PATH_SIZE 4096
@@ -27,7 +22,7 @@
 /* The one guard of this slurmstepd.  Not known by who started it: the hooks
  * may run in another process (SlurmdParameters=contain_spank of 24.05). */
 static struct {
-    int is_running;
+    int is_running, is_for_energy;
     struct plugin_child child;
 } guard;
 
@@ -44,23 +39,18 @@ static int find_program(char path[PATH_SIZE], const char *launcher)
     return n > 0 && n < PATH_SIZE ? 0 : -1;
 }
 
-static int has_mark(spank_t sp, const char *name)
-{
-    char mark[2];
-
-    return spank_getenv(sp, name, mark, sizeof mark) == ESPANK_SUCCESS;
-}
-
 enum wish { NOTHING, ENERGY, LIMITS };
 
-/* Of an agent what its front end says counts, of a task the options: the energy
- * is in the report, and only root can read it. */
-static enum wish find_wish(spank_t sp, const struct plugin_options *o)
+/* By what srun has sent alone: anybody can set variables, also by mistake.  The
+ * energy is in the report, and only root can read it. */
+static enum wish find_wish(const struct plugin_options *o)
 {
-    if (has_mark(sp, COMPANION))
-        return has_mark(sp, WANTED)          ? LIMITS
-               : has_mark(sp, ENERGY_WANTED) ? ENERGY
-                                             : NOTHING;
+    if (o->agents)
+        return strcmp(o->agents, "limits") == 0   ? LIMITS
+               : strcmp(o->agents, "energy") == 0 ? ENERGY
+                                                  : NOTHING;
+    if (o->demand == DEMAND_NONE)
+        return NOTHING;
     if (o->power && strcmp(o->power, "off") != 0)
         return LIMITS;
     return o->report && strcmp(o->report, "off") != 0 ? ENERGY : NOTHING;
@@ -114,22 +104,35 @@ static void make_words(spank_t sp,
     argv[n] = NULL;
 }
 
+/* A report without the energy of a node is nothing that its user can mend. */
+static void complain(const char *what, const char *why)
+{
+    const char *colon = why[0] ? ": " : "";
+
+    if (guard.is_for_energy)
+        slurm_info("evenstep: the energy of this node is not counted: %s%s%s",
+                   what, colon, why);
+    else
+        slurm_error("evenstep: no limits are set on this node: %s%s%s", what,
+                    colon, why);
+}
+
 void plugin_power_start(spank_t sp)
 {
     struct plugin_options o = plugin_options_get();
-    enum wish wish = find_wish(sp, &o);
+    enum wish wish = find_wish(&o);
     const char *argv[WORDS];
     struct words w;
     int why;
 
-    if (wish == NOTHING || !find_step(sp, &w)
+    if (wish == NOTHING || guard.is_running || !find_step(sp, &w)
         || find_program(w.program, o.launcher) < 0)
         return;
     make_words(sp, &o, wish, &w, argv);
-    why = plugin_child_start(&guard.child, (char *const *)argv, COMPANION "=1");
+    guard.is_for_energy = wish == ENERGY;
+    why = plugin_child_start(&guard.child, (char *const *)argv);
     if (why)
-        slurm_error("evenstep: no limits are set on this node: %s: %s",
-                    w.program, strerror(why));
+        complain(w.program, strerror(why));
     else
         guard.is_running = 1;
 }
@@ -154,7 +157,7 @@ static void give_up(const char *why)
 {
     guard.is_running = 0;
     (void)plugin_child_stop(&guard.child, 0); /* what we started has ended */
-    slurm_error("evenstep: no limits are set on this node: %s", why);
+    complain(why, "");
 }
 
 void plugin_power_task(spank_t sp)

@@ -8,8 +8,12 @@
 
 #include <slurm/spank.h>
 
-/* Start it if the user asked for --evenstep-power; to be called as root, from
- * slurm_spank_init_post_opt().  Without it the step runs as it is. */
+/*
+ * Start it, once, if srun has sent an option that needs it: --evenstep-power, or
+ * --evenstep-report, or what evenstep gives to the srun of its agents.  To be
+ * called as root, from slurm_spank_init_post_opt().  Without it the step runs as
+ * it is.
+ */
 void plugin_power_start(spank_t sp);
 /* Tell it of a task, before that becomes the user's program.  If it does not
  * answer that is said, and it is not asked again. */

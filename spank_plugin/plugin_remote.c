@@ -27,13 +27,16 @@
 #include "spank_plugin/plugin_options.h"
 #include "spank_plugin/plugin_place.h"
 
-/* The companion step's own mark; it has a place on the node, too. */
-#define COMPANION "EVENSTEP_COMPANION"
+/* By this the agent knows that we are on its node, for the step's tasks, too. */
+#define LOADED "EVENSTEP_PLUGIN"
+
+#define FAILED_SIZE 1200 /* a line of the front end's, and the step */
 
 enum promise { PROMISED_NOTHING, PROMISED_ON, PROMISED_REQUIRED };
 
 static int is_set;                  /* the tasks' environment, by slurmstepd */
 static int outlet = -1, inlet = -1; /* of a socket for a private /dev/shm */
+static int own_base = -1;           /* that, once a task has sent it */
 
 /* --- what srun has said --------------------------------------------------- */
 
@@ -44,6 +47,38 @@ int plugin_remote_promise(uint32_t job, uint32_t step, int required)
     (void)snprintf(value, sizeof value, "%s:%" PRIu32 ".%" PRIu32,
                    required ? "required" : "on", job, step);
     return setenv(PROMISE, value, 1);
+}
+
+void plugin_remote_failed(uint32_t job, uint32_t step, const char *why)
+{
+    char value[FAILED_SIZE];
+
+    (void)snprintf(value, sizeof value, "%" PRIu32 ".%" PRIu32 ":%s", job, step,
+                   why);
+    (void)setenv(FAILED, value, 1); /* or the user alone reads it */
+}
+
+void plugin_remote_log(spank_t sp)
+{
+    char value[FAILED_SIZE], mark[2], *why;
+    struct place p;
+    int is_refused;
+
+    if (plugin_place_find(sp, &p) < 0
+        || spank_getenv(sp, FAILED, value, sizeof value) != ESPANK_SUCCESS)
+        return;
+    why = strchr(value, ':');
+    if (!why)
+        return;
+    *why++ = '\0';
+    if (strcmp(value, p.step_dir) != 0)
+        return; /* of a step around this one */
+    for (char *c = why; *c; c++)
+        if ((unsigned char)*c < 32 || *c == 127)
+            *c = '?';
+    is_refused = spank_getenv(sp, REFUSED, mark, sizeof mark) == ESPANK_SUCCESS;
+    slurm_info("evenstep: step %s %s: %s", p.step_dir,
+               is_refused ? "is not started" : "runs without evenstep", why);
 }
 
 /* For this step: tasks hand what srun has in its environment on to others. */
@@ -206,15 +241,13 @@ void plugin_remote_prepare(spank_t sp)
 {
     enum promise promise;
     struct place p;
-    char mark[2];
 
     if (geteuid() != 0 || find_place(sp, &p, &promise) < 0)
         return;
     if (promise != PROMISED_NOTHING)
         open_socket();
-    if (promise != PROMISED_NOTHING
-        || spank_getenv(sp, COMPANION, mark, sizeof mark) == ESPANK_SUCCESS)
-        plugin_place_evict(&p);
+    if (promise != PROMISED_NOTHING || plugin_options_get().agents)
+        plugin_place_evict(&p); /* agents have a place on the node, too */
 }
 
 void plugin_remote_set_environment(spank_t sp)
@@ -268,9 +301,12 @@ void plugin_remote_task(spank_t sp)
     struct verdict v;
     struct place p;
 
+    if (plugin_options_get().agents)
+        (void)spank_setenv(sp, LOADED, "1", 1);
     if (find_place(sp, &p, &promise) < 0)
         return;
     (void)spank_unsetenv(sp, PROMISE); /* it is not for the task's own steps */
+    (void)spank_unsetenv(sp, FAILED);
     if (find_environment(sp, &p, &v) == 0) {
         plugin_libs_add(sp);
         plugin_meter_preload(sp);
@@ -283,6 +319,47 @@ void plugin_remote_task(spank_t sp)
         complain(sp, &p, promise, v.what);
     if (promise == PROMISED_REQUIRED)
         _exit(1);
+}
+
+/* struct rank_exit of launcher/agent/rank_use.h */
+struct ended {
+    uint32_t rank, status;
+    int64_t ns;
+};
+
+/* In the job's own /dev/shm where it has one. */
+static int append_exit(const struct place *p, const struct ended *exit)
+{
+    int base = open(PLACE_BASE, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int rc = -1;
+
+    if (base >= 0) {
+        rc = plugin_place_append(p, base, "ended", exit, sizeof *exit);
+        (void)close(base);
+    }
+    if (rc < 0 && own_base < 0)
+        own_base = receive_base();
+    if (rc < 0 && own_base >= 0)
+        rc = plugin_place_append(p, own_base, "ended", exit, sizeof *exit);
+    return rc;
+}
+
+void plugin_remote_exit(spank_t sp)
+{
+    enum promise promise;
+    struct timespec now;
+    struct ended exit;
+    struct place p;
+    int status;
+
+    if (find_place(sp, &p, &promise) < 0 || promise == PROMISED_NOTHING
+        || spank_get_item(sp, S_TASK_GLOBAL_ID, &exit.rank) != ESPANK_SUCCESS
+        || spank_get_item(sp, S_TASK_EXIT_STATUS, &status) != ESPANK_SUCCESS)
+        return;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now); /* cannot fail for this clock */
+    exit.status = (uint32_t)status;
+    exit.ns = now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+    (void)append_exit(&p, &exit); /* or it is not told of what the rank died */
 }
 
 void plugin_remote_clean(spank_t sp)
@@ -298,10 +375,12 @@ void plugin_remote_clean(spank_t sp)
         plugin_place_remove(&p, base);
         (void)close(base);
     }
-    base = receive_base();
-    if (base >= 0) {
-        plugin_place_remove(&p, base);
-        (void)close(base);
+    if (own_base < 0)
+        own_base = receive_base();
+    if (own_base >= 0) {
+        plugin_place_remove(&p, own_base);
+        (void)close(own_base);
+        own_base = -1;
     }
 }
 
@@ -319,14 +398,13 @@ int plugin_remote_is_component(spank_t sp, const char *all)
 static int is_refused_with_the_first(spank_t sp)
 {
     struct plugin_options o = plugin_options_get();
-    char tasks[16], mark[2];
+    char tasks[16];
     struct place p;
 
     return (o.demand == DEMAND_REQUIRED || o.bcast[0])
            && spank_getenv(sp, "SLURM_NTASKS", tasks, sizeof tasks)
                   == ESPANK_SUCCESS
            && plugin_remote_is_component(sp, tasks)
-           && spank_getenv(sp, COMPANION, mark, sizeof mark) != ESPANK_SUCCESS
            && plugin_place_find(sp, &p) == 0
            && promised(sp, &p) == PROMISED_NOTHING;
 }

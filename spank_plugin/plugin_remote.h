@@ -15,14 +15,20 @@
 
 /*
  * In a step's environment: the local side refused the step, or has promised
- * its tasks the file.  The names begin with SLURM_ because only such variables
+ * its tasks the file, or why it could do neither.  The names begin with SLURM_ because only such variables
  * pass srun --export=NONE.
  */
 #define REFUSED "SLURM_EVENSTEP_REFUSED"
 #define PROMISE "SLURM_EVENSTEP_PROMISE"
+#define FAILED  "SLURM_EVENSTEP_FAILED"
 
 /* In srun: the tasks of this step will have the file.  0, or -1 with errno. */
 int plugin_remote_promise(uint32_t job, uint32_t step, int required);
+
+/* In srun: why evenstep failed, for the logs of the step's nodes. */
+void plugin_remote_failed(uint32_t job, uint32_t step, const char *why);
+/* One line of it.  To be called from slurm_spank_init_post_opt(). */
+void plugin_remote_log(spank_t sp);
 
 /* To be called as root, from slurm_spank_init_post_opt(): nobody but the user
  * has the user's name in /dev/shm. */
@@ -42,6 +48,10 @@ void plugin_remote_set_environment(spank_t sp);
  * that requires evenstep ends.
  */
 void plugin_remote_task(spank_t sp);
+
+/* A task has ended, how and when: for its agent, in the file "ended" that this has
+ * made there.  To be called from slurm_spank_task_exit(). */
+void plugin_remote_exit(spank_t sp);
 
 /*
  * Remove the directory of this step, if there is one: its agent does that, but

@@ -38,7 +38,7 @@ test_expect_success 'the launcher and the plugin meet only by exec' '
 # nobody needs any more is taken out: the test fails until it is.
 cat >rooms <<END
 base:
-libevenstep:
+libevenstep: base
 probe: base
 meter: base libevenstep
 wire: base meter probe

@@ -109,7 +109,7 @@ test_expect_success 'static cuts alike, with --metrics equal so does even' '
 	done
 '
 test_expect_success '{words} and EVENSTEP_ variables say the same, and what they should' '
-	evenstep run --local 2 --range 10:20 --repeat 2 -- sh -c \
+	evenstep run --local 2 --metrics equal --range 10:20 --repeat 2 -- sh -c \
 		"echo \"{begin} {end} {count} {frame} <{label}> {node}\"
 		 echo \"\$EVENSTEP_BEGIN \$EVENSTEP_END \$EVENSTEP_COUNT \$EVENSTEP_FRAME <\$EVENSTEP_LABEL> \$EVENSTEP_NODE\"" >got &&
 	cat got && sed -n "n;p" got >variables && sed -n "p;n" got >words && test_cmp words variables &&
@@ -219,7 +219,7 @@ test_expect_success 'a node that is lost counts, and what it had was in vain' '
 # nothing: how a report tells that nothing was done.
 nothing='.efficiency == null and .ideal == 0 and .equal_parts == 0'
 test_expect_success 'where nothing was done there is no efficiency; a frame tells how long it was at work, and what was out' '
-	rm -f begun && { env --default-signal=INT evenstep run --local 2 --metrics equal --range 0:8 --report none -- sh -c ">>begun; exec sleep 600" {begin} {end} 2>err & run=$!; } && wait_for 60 test -e begun && sleep 0.5 &&
+	rm -f begun && { env --default-signal=INT evenstep run --local 2 --metrics equal --range 0:8 --report none -- sh -c "echo >>begun; exec sleep 600" {begin} {end} 2>err & run=$!; } && wait_for 60 lines begun 2 && sleep 0.5 &&
 	kill -INT $run && ! wait $run && cat none && jq -es "all($nothing) and .[-1].status == \"failed\"" none &&
 	jq -es ".[0] | .last > 0.4 and .complete == false and (.last - .rest.twice - .rest.wire - .rest.waiting | fabs < 1e-6) and .rest.twice > 0.4
 		and (.slices | length == 2 and all(.status != 0 and .seconds > 0.4 and .back > 0.4))" none &&
@@ -349,8 +349,8 @@ a command that exits as if it was killed|sh -c "exit 139"|sh exited with status 
 END
 test_expect_success 'a failure ends the other commands, too' '
 	foreground evenstep run --local 2 --metrics equal --range 0:10 -- sh -c \
-		": {end}; test {begin} = 0 || exec \"\$0\"; until test -s started; do sleep 0.05; done; exit 9" "$stuck" &&
-	wait_for 60 lines started 1 && note_all && test_expect_code 1 wait $run &&
+		": {end}; test {begin} = 0 || exec \"\$0\"; until test -e go; do sleep 0.05; done; exit 9" "$stuck" &&
+	wait_for 60 lines started 1 && note_all && : >go && test_expect_code 1 wait $run &&
 	said "evenstep: local0: .* exited with status 9: .*" && nothing_left
 '
 

@@ -41,7 +41,7 @@ test_expect_success 'not for one that reads EVENSTEP_BEGIN, is given lines, or h
 '
 
 # --- all of a piece ----------------------------------------------------------------
-all_of='evenstep: [^:]+: the command uses {begin} .EVENSTEP_BEGIN. and neither {end} nor {count}: it would do one unit of each piece, and leave the others undone: give it {end} or {count}, too; or --policy manual:size=1, one process a unit; or --reads-env, .*'
+all_of='evenstep: [^:]+: the command uses {begin} .EVENSTEP_BEGIN. and neither {end} nor {count}: it would do one unit of each piece, and leave the others undone: give --(each|policy manual:size=1), one process a unit(, with .. for its number)?; or give it {end} or {count}, too; or --reads-env, .*'
 test_expect_success 'as many pieces as units: the begin is enough, as each is of one unit, and that is said' '
 	run --range 0:6 --pieces 6 -- echo {begin} >got && seq 0 5 | test_cmp - got &&
 	said "evenstep: echo: the command uses one end of a piece only, and there are as many pieces as units: each is of one \(--policy manual:size=1\)" &&
@@ -51,7 +51,7 @@ test_expect_success 'a command that gets the begin of its pieces, and not their 
 	for command in "touch ran {begin}" "sh -c \"touch ran; echo {begin}\"" "sh -c \"touch ran; echo \\\$EVENSTEP_BEGIN\"" "./asks {begin}" "./asks" "sh asks"; do
 		eval "test_expect_code 2 run --range 0:20 -- $command" >got && said "$all_of" && test ! -s got && test ! -e ran || return 1
 	done &&
-	test_expect_code 2 run --range 0:20 -- echo {end} && said "evenstep: echo: the command uses {end} .EVENSTEP_END. and neither {begin} nor {count}: .*: give it {begin} or {count}, too; .*" &&
+	test_expect_code 2 run --range 0:20 -- echo {end} && said "evenstep: echo: the command uses {end} .EVENSTEP_END. and neither {begin} nor {count}: .*: give --each, .*; or give it {begin} or {count}, too; .*" &&
 	test_expect_code 2 run --range 0:20 --dry-run -- echo {begin} && said "$all_of" &&
 	for way in "{begin} {end}" "{begin} {count}" "{begin} \$EVENSTEP_END"; do run --range 0:20 -- sh -c "echo $way" && quiet || return 1; done &&
 	run --range 0:20 --policy manual:size=1 -- echo {begin} >got && seq 0 19 | test_cmp - got && run --range 0:20 --reads-env -- echo {begin} && run --range 3:4 --repeat 2 -- echo {begin} &&
@@ -66,11 +66,13 @@ test_expect_success 'likewise of a queue, but for one of single units, and of ty
 	test_expect_code 2 run --queue typed --works works && said "evenstep: --works: one: the command uses {begin} .*" && run --queue typed --works works --reads-env
 '
 test_expect_success 'the words of other tools: refused, with what a command gets' '
-	test_expect_code 2 run --lines list -- echo {line} && said "evenstep: echo: {line} is no field: the lines of a piece come on the standard input of the command: read them there, as .*" &&
+	test_expect_code 2 run --lines list -- echo {line} && said "evenstep: echo: {line} is no field: the lines of a piece come on the standard input of the command: did you mean --each. Then .. is the line, and the command is run once for each; --replace .*" &&
 	test_expect_code 2 run --lines list -- ./hello {} && said "evenstep: ./hello: \{\} is no field: the lines of a piece come on .*" &&
 	test_expect_code 2 run --lines list -- ./hello --in={1} && said "evenstep: ./hello: \{1\} is no field: .*" &&
 	test_expect_code 2 run --range 0:20 -- ./hello --seed={seed} && said "evenstep: ./hello: {seed} is no field: did you mean {begin}: .*" &&
-	test_expect_code 2 run --range 0:20 -- ./hello {} && said "evenstep: ./hello: \{\} is no field: {begin} {end} {count} {frame} {slot} {label} {node} are filled in: .*" &&
+	test_expect_code 2 run --range 0:20 -- ./hello {} && said "evenstep: ./hello: \{\} is no field: a piece has the units from {begin} up to, not with, {end}: did you mean --each. Then .. is the number, .*" &&
+	test_expect_code 2 run --lines list -- ./hello {} ::: a b && test_expect_code 2 run --range 0:2 -- ./hello ::: a b && said "evenstep: ./hello: ::: is a word of the command like any other: did you mean --each. Then .*" &&
+	test_expect_code 2 run --queue list -- ./hello {} && said "evenstep: ./hello: \{\} is no field: {begin} .* are filled in: .*" &&
 	run --lines list -- xargs -I{} echo {} >got && test_cmp list got && run --lines list -- sh -c "while read -r line; do echo \"\${line}\"; done" >got && quiet && test_cmp list got
 '
 test_expect_success 'two braces are one that is kept, and --replace has fields between other marks' '

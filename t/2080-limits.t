@@ -95,11 +95,14 @@ test_expect_success 'where Slurm ends all agents, which leave, it is no failure 
 	: >go && evenstep run --local 2 --metrics equal --range 0:1000 --journal journal --resume --gather file -- ./gated {begin} {end} && test_cmp want file
 '
 agents() { pgrep -d "$1" -P "$run" -x evenstep-agent; }
-# first_the_commands: they have ended when the agents get theirs, which is soon enough but on a machine that sleeps.
+# first_the_commands: they have ended when the agents get theirs, which is soon enough but on a machine that sleeps:
+# nothing is started between the two.
+# shellcheck disable=SC2086 # numbers
 first_the_commands() {
-	limits_of=$(agents ,) && pgrep -P "$limits_of" -x gated | xargs kill -TERM && wait_for 60 no_children "$limits_of" && agents " " | xargs kill -TERM
+	limits_agents=$(agents " ") && limits_commands=$(pgrep -P "$(agents ,)" -x gated) && kill -TERM $limits_commands || return
+	until dead $limits_commands; do :; done
+	kill -TERM $limits_agents
 }
-no_children() { ! pgrep -P "$1" -x gated >left; }
 test_expect_success 'commands that it reaches before their agents have not failed' '
 	for time in 1 2 3 4 5; do
 		begin && first_the_commands; wait $run; limits_code=$? run=; test $limits_code != 4 || break

@@ -294,6 +294,26 @@ test_expect_success NOBODY "without root: one node's DST may not be written: nam
 test_expect_success NOBODY 'without root: a folder that may be written but not read is written' '
 	nodes 2 && chmod 1733 dst/* && as_nobody evenstep bcast --local 2 file "$here/dst/{node}/x" && arrived file
 '
+while IFS='|' read -r options change nodes; do
+	test_expect_success "other users may replace the copy ($options $change): one line" '
+		nodes 3 && $change && evenstep bcast --local 3 $options file "$here/dst/{node}/x" 2>err && arrived file &&
+		if test "$nodes"; then
+			said "evenstep: $nodes: warning: other users may replace the copy: give a destination in a directory that only you may write to" && lines err 2
+		else
+			lines err 1
+		fi
+	'
+done <<'END'
+|chmod 777 dst/local0 dst/local1 dst/local2|local0 and 2 more
+--update|chmod 777 dst/local0 dst/local1 dst/local2|local0 and 2 more
+|chmod 707 dst/local1|local1
+|chmod 1777 dst/local1|
+|chmod 775 dst/local1|
+END
+test_expect_success NOBODY "also where it belongs to another, and all may write with the sticky bit" '
+	nodes 2 && chown nobody dst/local1 && chmod 1777 dst/local1 && evenstep bcast --local 2 file "$here/dst/{node}/x" 2>err && arrived file &&
+	said "evenstep: local1: warning: other users may replace the copy: .*" && lines err 2
+'
 test_expect_success 'no temporary file is left' '
 	ls -A "$TMPDIR" >left && test_cmp /dev/null left
 '

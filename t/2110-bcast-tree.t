@@ -214,16 +214,18 @@ test_expect_success 'an agent killed in the middle: named, the other has it whol
 	said "evenstep: 1 of 2 nodes have not got the tree: .*" && ls -d dst/*/x >got && lines got 1 && is_same many "$(cat got)" &&
 	touch -d "2 minutes ago" dst/*/.evenstep-tree-* && evenstep bcast --local 2 -r -f many "$here/dst/{node}/x" && arrived many
 '
+# bring_slow: the reading of what is in the tree waits for the file go.
+bring_slow() { nodes 2 && exec env LD_PRELOAD="$EVENSTEP_BUILD/t/programs/disk.so" DISK_LOG="$here/log" DISK_GATE="$here/go" evenstep bcast --local 2 -r slow_many "$here/dst/{node}/x"; }
 while IFS='|' read -r what change; do
 	test_expect_success "a file that $what while it is read: exit 1, says so, and nothing arrives" '
-		rm -rf many2 && cp -r many many2 && held && eval "$change" && kill -CONT $agents && test_expect_code 1 wait $run && ended &&
-		said "evenstep: many/60: it changes while it is read: broadcast it when nobody writes to it" && nothing_arrived
-		code=$?; rm -rf many && mv many2 many; test $code = 0
+		rm -rf slow_many log && cp -r many slow_many && behind bring_slow && wait_for 60 grep -qs "^slow" log && agents=$(pgrep -P $run -x evenstep-agent) &&
+		eval "$change" && : >go && test_expect_code 1 wait $run && ended &&
+		said "evenstep: slow_many/60: it changes while it is read: broadcast it when nobody writes to it" && nothing_arrived
 	'
 done <<'END'
-grows|echo more >>many/60
-shrinks|truncate -s 1000 many/60
-is removed|rm many/60
+grows|echo more >>slow_many/60
+shrinks|truncate -s 1000 slow_many/60
+is removed|rm slow_many/60
 END
 if test "$(id -u)" = 0 && mkdir -p disk && mount -t tmpfs -o size=256k tmpfs disk 2>&-; then
 	umount disk

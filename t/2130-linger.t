@@ -36,6 +36,12 @@ test_expect_success 'they stay, their place for the user alone, and the next com
 	echo other >file && evenstep bcast -f --local 3 file "dst/{node}/x" && agents >second && test_cmp first second &&
 	for node in 0 1 2; do cmp file dst/local$node/x || return 1; done
 '
+# bytes: those of all files beside the record, in hexadecimal digits.
+bytes() { find "$(dirname "$(record)")" -type f -exec cat {} + | od -An -v -tx1 | tr -d " \n"; }
+test_expect_success 'the secret is in no file, but with the agents' '
+	tr "\0" "\n" <"/proc/$(agents | cut -d" " -f1)/environ" | sed -n "s/^EVENSTEP_SECRET=//p" >secret &&
+	test "$(tr -d "\n" <secret | wc -c)" = 64 && bytes >found && test -s found && ! grep -q "$(cat secret)" found
+'
 test_expect_success 'run has them, too, and probe' '
 	test "$(node_names)" = "local0 local1 local2" && agents >second && test_cmp first second &&
 	evenstep probe --local 3 --elements C --json >got && agents >second && test_cmp first second

@@ -138,9 +138,9 @@ test_expect_success 'a loader that is another one'"'"'s, or no loader, is not ru
 		bring_nothing --libs asks && test ! -e loader_was_run
 '
 test_expect_success 'a loader that says something else' '
-	printf "#!/bin/sh\necho \$0 runs\n" >ld-other && chmod 755 ld-other &&
+	printf "#!/bin/sh\necho \${0##*/} runs\n" >ld-other && chmod 755 ld-other &&
 	compile -o asks main.c inner.c outer.c -Wl,--dynamic-linker="$here/ld-other" &&
-	fails 1 "evenstep: --libs: .*/ld-other says what is not understood: \".* runs\": bring its libraries as a folder, with -r" bring_nothing --libs asks
+	fails 1 "evenstep: --libs: .*/ld-other says what is not understood: \"ld-other runs\": bring its libraries as a folder, with -r" bring_nothing --libs asks
 '
 test_expect_success 'the command line' '
 	fails 2 "evenstep: --libs is of one program: bring them one after the other" evenstep bcast --local 1 --libs program plain "$here/dst/{node}/x" &&

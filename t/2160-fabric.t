@@ -27,6 +27,16 @@ by() { FI_PROVIDER=$1; export FI_PROVIDER; }
 bcast() { evenstep bcast --local "$n" --no-sync --json "$@" "$here/dst/{node}/x" >out 2>err; }
 by_fabric() { test "$(value fabric_bytes)" -gt 0 && ! grep "by TCP" err; }
 by_tcp() { test "$(value fabric_bytes)" = 0; }
+# in_time N OPTIONS...: a broadcast to N nodes.  Where this machine has so much to do that some node has libfabric
+# seconds after another all may go by TCP, and that is said: then all is begun anew.
+in_time() {
+	in_time_n=$1 && shift
+	for try in $(seq 20); do
+		nodes "$in_time_n" && bcast "$@" || return
+		grep "not there in time" err || return 0
+	done
+	return 1
+}
 
 evenstep bcast --local 1 --transport=ofi soft "$here/first" 2>first.err
 grep "built without" first.err || test_set_prereq FABRIC
@@ -34,31 +44,31 @@ grep "built without" first.err || test_set_prereq FABRIC
 # --- what arrives --------------------------------------------------------------
 for provider in tcp shm; do
 	test_expect_success FABRIC "$provider: the file is on all nodes, and libfabric carried it" '
-		(by $provider && nodes 4 && bcast --transport=ofi src && arrived src && by_fabric)
+		(by $provider && in_time 4 --transport=ofi src && arrived src && by_fabric)
 	'
 	test_expect_success FABRIC "$provider: encrypted, and compressed" '
 		(by $provider && EVENSTEP_CONF=$here/secret.conf && export EVENSTEP_CONF &&
-		 nodes 3 && bcast --transport=ofi src && arrived src && by_fabric &&
+		 in_time 3 --transport=ofi src && arrived src && by_fabric &&
 		 bcast --transport=ofi --compress=lz4 -f soft && arrived soft)
 	'
 	test_expect_success FABRIC "$provider: a folder, and an update of it" '
-		(by $provider && nodes 3 && bcast --transport=ofi -r tree && arrived tree && by_fabric &&
+		(by $provider && in_time 3 --transport=ofi -r tree && arrived tree && by_fabric &&
 		 date >tree/new && bcast --transport=ofi -r --update -f tree && arrived tree)
 	'
 done
 test_expect_success FABRIC 'in chunks of any size, by the tree as published, and read back' '
 	(by tcp && for size in 64Ki 1Mi 4Mi; do nodes 3 && bcast --transport=ofi -s $size src && arrived src || return 1; done &&
-	 nodes 4 && bcast --transport=ofi --strict --verify src && arrived src && by_fabric)
+	 in_time 4 --transport=ofi --strict --verify src && arrived src && by_fabric)
 '
 test_expect_success FABRIC 'as the configuration says' '
 	(by shm && echo "bcast { transport = \"ofi\" }" >ofi.conf && EVENSTEP_CONF=$here/ofi.conf && export EVENSTEP_CONF &&
-	 nodes 3 && bcast src && arrived src && by_fabric &&
+	 in_time 3 src && arrived src && by_fabric &&
 	 nodes 3 && bcast --transport=tcp src && arrived src && ! grep fabric_bytes out)
 '
 
 # --- by TCP --------------------------------------------------------------------
 test_expect_success FABRIC 'a provider that is not there: TCP carries it, and one line says so' '
-	(by nosuch && nodes 4 && bcast --transport=ofi src && arrived src && by_tcp &&
+	(by nosuch && in_time 4 --transport=ofi src && arrived src && by_tcp &&
 	 grep -c TCP err >lines && echo 1 >want && test_cmp want lines &&
 	 grep "data goes by TCP: libfabric has no provider \"nosuch\"" err)
 '

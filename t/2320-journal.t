@@ -96,7 +96,7 @@ done <<'END'
 --range 0:200 --journal . -- true|evenstep: --journal: \.: Is a directory: name a file that you may write
 --range 0:200 --journal nowhere/journal -- true|evenstep: --journal: nowhere/journal: No such file or directory: name a file that you may write
 --range 0:200 --report nowhere/report -- true|evenstep: --report: nowhere/report: No such file or directory: name a file that you may write
---range 0:200 --resume -- true|evenstep: --resume: there is no --journal: give --journal FILE, too
+--range 0:200 --resume -- true|evenstep: --resume: there is no journal: give --journal FILE of the run before
 END
 test_expect_success 'a journal that another run is at: exit 2, and that one is not disturbed' '
 	behind evenstep run --local 2 --metrics equal --policy static --pieces 4 --range 0:200 --repeat 2 --journal busy -- ./gated {begin} {end} &&

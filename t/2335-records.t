@@ -120,7 +120,7 @@ done <<'END'
 --lines one --header 2|--header 2: one has nothing behind them: give fewer lines
 --lines one --header 9|--header 9: one has nothing behind them: give fewer lines
 --range 0:4 --record 4|--record: there is no --lines: give --lines FILE.-, too
---range 0:4 --header 1|--header: there is no --lines: give --lines FILE.-, too
+--range 0:4 --header 1|--header: there is no --lines or --each: give --lines FILE.-, too
 END
 test_expect_success 'a start that is empty, and an end without a start: exit 2' '
 	test_expect_code 2 lines table --recstart "" -- cat 2>err && said "evenstep: --recstart is empty: .*" &&

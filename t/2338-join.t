@@ -17,9 +17,11 @@ test -e fast || sleep "0.$(printf %03d $((($2 - $1) * 5)))"
 exec seq "$1" $(($2 - 1))
 END
 chmod +x work
+# What the last frames of the run before have cost, which is nothing, is forgotten: of it one node may get all.
+forget() { rm -f state/evenstep/costs; }
 # begin FRAMES OPTIONS...: a run that nodes may join, what it is called in $name.
 begin() {
-	rm -f started fast out err
+	forget && rm -f started fast out err
 	: >started
 	frames=$1 && shift
 	evenstep run --local 2 --range 0:60 --repeat "$frames" "$@" -- ./work "{begin}" "{end}" >out 2>err 3>&- 4>&- &

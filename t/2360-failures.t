@@ -151,26 +151,27 @@ test_expect_success 'what was left out stays out with --resume, and is done with
 	test_expect_code 1 job --lines lines --repeat 2 --keep-going --journal journal --resume-failed --joblog log -- ./upper >out 2>err && test_cmp twice out &&
 	tries=$(wc -l <begun) && test "$tries" -ge 4 && test "$tries" -le 8 && lines log $((before + tries)) && cp journal mended && cp journal fixed
 '
-# slow HOW: its line; line 108 "fails" once all before it and 200 others are done, or "hangs".
+# What the front end has of others is in its job log: "log" tells when they have come.
+# slow HOW: its line; line 108 "fails" once all before it and 200 in all have come, or line 1 "hangs".
 cat >slow <<'END'
 #!/bin/sh
 read -r line
-is_late() { test "$(ls did | wc -l)" -ge 200 && ls $(seq -f did/%g 107) >/dev/null 2>&1; }
+is_late() { awk -F'\t' 'NR > 1 && $12 < 108 { n++ } END { exit n != 107 || NR <= 200 }' log; }
 case $1-$line in
-fails-108) until is_late; do sleep 0.05; done; sleep 0.3; exit 3 ;;
+fails-108) until is_late; do sleep 0.05; done; exit 3 ;;
 hangs-1) exec sleep 600 ;;
 esac
 echo "$line"
-: >"did/$line"
 END
-# upper2: its lines, but fails at line 300, when others have been done.
+# upper2: its lines, but fails at line 300, when the first have come.
 cat >upper2 <<'END'
 #!/bin/sh
 cat
-test "$EVENSTEP_END" != 300 || { sleep 1; exit 5; }
+test "$EVENSTEP_END" != 300 || { until grep -q "	0:" log; do sleep 0.05; done; exit 5; }
 END
 chmod +x slow upper2
-one_each() { rm -rf did file file.rest && mkdir did && seq 300 >lines && job --slots 3 --policy manual:size=1 --lines lines "$@"; }
+by_one() { job --slots 3 --policy manual:size=1 --joblog log --lines lines "$@"; }
+one_each() { rm -f file file.rest && seq 300 >lines && by_one "$@"; }
 test_expect_success 'one failure of 300 ends the run: what is before it is in FILE, what came after it in FILE.rest, and what is missing is named' '
 	test_expect_code 1 one_each --gather file -- ./slow fails 2>err && seq 107 | test_cmp - file &&
 	test "$(wc -l <file.rest)" -ge 93 && seq 109 300 >after && grep -Fxf file.rest after | test_cmp - file.rest &&
@@ -178,8 +179,8 @@ test_expect_success 'one failure of 300 ends the run: what is before it is in FI
 	said "evenstep: file: lines 1 to 107 are kept, lines? 108.* (is|are) missing; what came after (it|the first of these) is in file.rest"
 '
 test_expect_success 'a FILE.rest that is there stays, and what cannot be written is said' '
-	cp file.rest before && test_expect_code 1 job --slots 3 --policy manual:size=1 --lines lines --gather file -- ./slow fails 2>err && test_cmp before file.rest && test -s file.rest.2 &&
-	mentioned "; what came after .* is in file.rest.2$" && test_expect_code 1 job --lines lines -- ./upper2 >/dev/full 2>err && said "evenstep: standard output: No space left on device: what is done of the rest is lost"
+	cp file.rest before && test_expect_code 1 by_one --gather file -- ./slow fails 2>err && test_cmp before file.rest && test -s file.rest.2 &&
+	mentioned "; what came after .* is in file.rest.2$" && test_expect_code 1 job --joblog log --lines lines -- ./upper2 >/dev/full 2>err && said "evenstep: standard output: No space left on device: what is done of the rest is lost"
 '
 test_expect_success 'without FILE it is printed, in order; with a journal it is there, and --resume-failed prints all once' '
 	test_expect_code 1 one_each -- ./slow fails >out 2>err && seq 300 | grep -vx 108 >but108 && test "$(wc -l <out)" -ge 200 && grep -Fxf out but108 | test_cmp - out &&
@@ -189,8 +190,8 @@ test_expect_success 'without FILE it is printed, in order; with a journal it is 
 	sed -i "108s/.*/8/" lines && job --slots 3 --policy manual:size=1 --lines lines --journal held --resume --gather file -- ./slow fails && test_cmp lines file
 '
 test_expect_success 'a signal while the first line hangs: the others are kept' '
-	rm -rf did file file.rest && mkdir did && seq 100 >lines &&
-	behind evenstep run --local 2 --metrics equal --policy manual:size=1 --lines lines --gather file -- ./slow hangs && wait_for 60 test -e did/100 && sleep 0.5 &&
+	rm -f file file.rest log && seq 100 >lines && all_but_two() { test "$(wc -l <log)" -gt 98; } && # the other is behind it
+	behind evenstep run --local 2 --metrics equal --policy manual:size=1 --lines lines --joblog log --gather file -- ./slow hangs && wait_for 60 test -e log && wait_for 60 all_but_two &&
 	kill -HUP $run && test_expect_code 129 wait $run && run= && test ! -e file && test "$(wc -l <file.rest)" -ge 98 &&
 	seq 2 100 >after && grep -Fxf file.rest after | test_cmp - file.rest &&
 	said "evenstep: file: lines? 1.* (is|are) missing; what came after (it|the first of these) is in file.rest"

@@ -65,11 +65,11 @@ test_expect_success 'programs that stay: likewise' '
 	begin --persistent -- ./ticks slices && wait_for 120 tick -; code=$?; cat seen err; end && test $code = 0
 '
 test_expect_success '--power by advice to programs: each is told of threads, which top shows' '
-	printf "power {\n actuator = \"threads\"\n start = 0.01\n floor = 0.01\n}\n" >conf && EVENSTEP_CONF=$PWD/conf && export EVENSTEP_CONF &&
+	printf "power {\n actuator = \"threads\"\n cap = 0.01\n floor = 0.01\n}\n" >conf && EVENSTEP_CONF=$PWD/conf && export EVENSTEP_CONF &&
 	begin --power=pair -- ./ticks && wait_for 120 tick threads && wait_for 60 grep -q "^[1-9]" got; code=$?; cat seen got err; end && unset EVENSTEP_CONF && test $code = 0
 '
 test_expect_success 'nodethreads follows the threads that programs are advised to use' '
-	printf "power {\n actuator = \"threads\"\n start = 0.01\n floor = 0.01\n}\npolicy \"per-thread\" { kind = \"nodethreads\" multiplicator = 3 }\n" >conf && : >enough &&
+	printf "power {\n actuator = \"threads\"\n cap = 0.01\n floor = 0.01\n}\npolicy \"per-thread\" { kind = \"nodethreads\" multiplicator = 3 }\n" >conf && : >enough &&
 	EVENSTEP_CONF=$PWD/conf timeout 300 evenstep run --local 2 --metrics equal --policy per-thread --range 0:60 --repeat 9 --power=pair --report report -- ./ticks >got &&
 	jq -es "map(select(.type == \"frame\"))[-1].slices | map(.end - .begin) | max == 3" report &&
 	EVENSTEP_CONF=$PWD/conf timeout 300 evenstep run --local 2 --metrics equal --policy per-thread --range 0:60 --report report -- ./ticks >got &&
@@ -78,7 +78,7 @@ test_expect_success 'nodethreads follows the threads that programs are advised t
 cpus=$(nproc)
 test "$cpus" -lt 2 || test_set_prereq CPUS
 test_expect_success CPUS 'two commands at once on a node share its threads' '
-	printf "power {\n actuator = \"threads\"\n start = 1\n floor = 1\n}\n" >conf && EVENSTEP_CONF=$PWD/conf && export EVENSTEP_CONF &&
+	printf "power {\n actuator = \"threads\"\n floor = 1\n}\n" >conf && EVENSTEP_CONF=$PWD/conf && export EVENSTEP_CONF &&
 	begin --slots 2 --power=pair -- ./ticks && wait_for 120 tick threads && : >got && wait_for 60 grep -qx "$((cpus / 2))" got; code=$?; cat seen got err; end && unset EVENSTEP_CONF && test $code = 0
 '
 test_expect_success '--power where nobody can set limits: one line says so, and the run goes on' '

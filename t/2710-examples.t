@@ -32,6 +32,17 @@ test_expect_success 'a benchmark of graphs that is called wrongly: exit 2, one l
 	fails 2 "bench-graph-speeds: .0. is no number of seconds: give 1 to 99999" "$EVENSTEP_SRC/contrib/bench-graph-speeds" 1 0 &&
 	fails 2 "bench-graph-speeds: nowhere.json: cannot be read: give a workflow of WfCommons" "$EVENSTEP_SRC/contrib/bench-graph-speeds" 1 30 nowhere.json
 '
+test_expect_success 'a benchmark of steering that is called wrongly: exit 2, one line says how to mend it' '
+	while read -r setting wrong; do
+		test_expect_code 2 env EVENSTEP_BUILD="$PWD" "$setting" "$EVENSTEP_SRC/contrib/bench" harm >printed 2>&1 && grep -x "bench: $wrong" printed || return 1
+	done <<-END
+	SPEED=x SPEED x: expected a percentage, 1 to 99
+	TURNS=0 TURNS 0: expected a number of 1 or more
+	CAP=1.5 CAP 1.5: expected a part of the CPUs, 0.01 to 1
+	LENGTH=0 LENGTH 0: expected seconds, 1 or more
+	KINDS=none KINDS none: expected kinds of t/programs/harmless.c
+	END
+'
 test_expect_success 'what the README points at is there' '
 	grep -oE "\]\([^)]*\)" "$EVENSTEP_SRC/README.md" | tr -d "]()" >links && grep -x contrib/demo/run.svg links &&
 	while read -r link; do test -e "$EVENSTEP_SRC/$link" || { echo "missing: $link" && return 1; }; done <links &&

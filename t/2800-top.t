@@ -38,7 +38,7 @@ top() { evenstep top --once >top.now 2>&4; }
 # seen TITLE: the lines of the front end of that title, up to the next.
 seen() { top && awk -v title="$1" '/^(run|bcast|graph|step) [0-9(]/ { on = index($0, title) == 1 } on' top.now >seen && test -s seen; }
 run_is_seen() { seen "run (pid $run) gated: 3 nodes, " && test "$(grep -cE '^local[012] +working ' seen)" = 3; }
-graph_is_seen() { seen "graph (pid $graph) two.json: 2 nodes, " && grep -qE "^local[01] +working " seen; }
+graph_is_seen() { seen "graph (pid $graph) two.json: 2 nodes, " && test "$(grep -cE "^local[01] +working " seen)" = 2; }
 file_of() { echo "/dev/shm/evenstep-$(id -u)/run-$1"; }
 
 test_expect_success 'both are shown, with every node, a while after their start' '

@@ -48,24 +48,24 @@ starts() { grep -c "^start" "$run/noted"; }
 # companions: launchers, and what they have started, wherever it runs.
 companions() {
 	grep -lzsxF "EVENSTEP_TESTBED=$testbed_name" /proc/[0-9]*/environ |
-		xargs -r grep -lzsxF EVENSTEP_COMPANION=1
+		xargs -r grep -lzsxF EVENSTEP_PLUGIN_WAITS=1
 }
 no_companions() { test -z "$(companions)"; }
 as_user() { "$testbed" exec --name "$testbed_name" --user $user -- "$@"; }
 
-test_expect_success 'up with the plugin, two nodes' '
-	testbed_up --nodes 2 --plugin "$EVENSTEP_BUILD/evenstep.so" &&
+test_expect_success 'up with the plugin, two nodes in two partitions' '
+	testbed_up --nodes 2 --set "PartitionName=other Nodes=ALL" --plugin "$EVENSTEP_BUILD/evenstep.so" &&
 	plugin=$(cut -d" " -f2 "$run/plugstack.conf") && test -n "$plugin" &&
 	good_launcher && plugstack optional launcher=$run/launcher
 '
 for command in srun sbatch salloc; do
-	test_expect_success "$command --help shows all eight options" '
+	test_expect_success "$command --help shows all ten options" '
 		on_ctl $command --help >help &&
 		for option in "=\[on|off|required\]" -profile=NAME -bcast=SRC:DST \
-			-libs -probe=cached -power=pair -meter=mpi -report; do
+			-libs -lend -probe=cached -power=pair -meter=mpi -report -agents=none; do
 			grep -e "--evenstep$option" help || return 1
 		done &&
-		test $(grep -c "\[evenstep\]" help) = 8
+		test $(grep -c "\[evenstep\]" help) = 10
 	'
 	while IFS='|' read -r option allowed; do
 		test_expect_success "$command refuses $option, and says what is allowed" '
@@ -85,6 +85,7 @@ for command in srun sbatch salloc; do
 	--evenstep-bcast=x:/|SRC:DST
 	--evenstep-probe=on|cached, fresh or off
 	--evenstep-power=on|pair, boost, save or off
+	--evenstep-agents=on|none, energy or limits
 	END
 done
 
@@ -110,20 +111,54 @@ test_expect_success 'the launcher is told the step, the options and the end' '
 while IFS='|' read -r what default options want; do
 	test_expect_success "$what" '
 		good_launcher && plugstack optional launcher=$run/launcher $default &&
-		on_ctl srun -N1 $options true && test $(starts) = $want
+		on_ctl srun -N2 $options true 2>err && quiet err && test $(starts) = $want
 	'
 done <<'END'
 --evenstep without a value is on||--evenstep|1
 a profile alone is a request, too||--evenstep-profile=cpu|1
 --evenstep=off is off, whatever else is given||--evenstep=off --evenstep-profile=cpu|0
-default=on: every step|default=on||1
+default=on: a step of two nodes|default=on||1
+of one node: not|default=on|-N1|0
+unless it asks|default=on|-N1 --evenstep|1
+default=on:other: not in main|default=on:other||0
+but there|default=on:other|-p other|1
+with both, also in main|default=on:other,main||1
+default=on:other, asked for in main|default=on:other|--evenstep|1
 default=on and --evenstep=off: not this one|default=on|--evenstep=off|0
 default=off: none|default=off||0
 END
-test_expect_success 'a companion step has no companion' '
+test_expect_success 'default=on:other in a job: by its partition, not that of srun'"'"'s words' '
+	good_launcher && plugstack optional launcher=$run/launcher default=on:other && echo "srun -N2 true; srun -N1 true" >both.sh &&
+	on_ctl salloc -Q -N2 -p other sh both.sh && on_ctl salloc -Q -N2 sh both.sh && test $(starts) = 1 &&
+	on_ctl salloc -Q -N2 -p other sh -c "env -u SLURM_JOB_PARTITION srun -N2 true" && test $(starts) = 2
+'
+test_expect_success 'a user says off, by the environment and by a file of his; srun -v says why' '
+	good_launcher && plugstack optional launcher=$run/launcher default=on && mkdir -p config/evenstep && echo off >config/evenstep/default &&
+	on_ctl env EVENSTEP_DEFAULT=off srun -v -N2 true 2>err && grep "evenstep: the step is not attended: EVENSTEP_DEFAULT is off; --evenstep attends it" err &&
+	on_ctl env XDG_CONFIG_HOME="$PWD/config" srun -v -N2 true 2>err && grep "evenstep: the step is not attended: ~/.config/evenstep/default is off" err &&
+	on_ctl srun -v -N1 true 2>err && grep "evenstep: the step is not attended: it has one node" err && test $(starts) = 0 &&
+	on_ctl env EVENSTEP_DEFAULT=off srun -N2 --evenstep true && on_ctl env XDG_CONFIG_HOME="$PWD/config" EVENSTEP_DEFAULT=on srun -N2 true && test $(starts) = 2
+'
+# on_terminal COMMAND: srun --pty needs one.
+on_terminal() { on_ctl script -eqc "$1" /dev/null </dev/null >screen; }
+test_expect_success 'default=on with --pty: not, unless it asks; a step that is started in it is' '
+	good_launcher && on_terminal "srun -N2 --pty true" && test $(starts) = 0 &&
+	on_terminal "srun -N2 --pty --evenstep true" && test $(starts) = 1 &&
+	echo "test \$SLURM_PROCID != 0 || srun --overlap -N2 true" >inner.sh && on_terminal "srun -N2 --pty sh inner.sh" && test $(starts) = 2
+'
+# As evenstep gives it to the srun of its agents: Slurm's variable for an option of the plugin.
+agents=SLURM_SPANK__SLURM_SPANK_OPTION_evenstep_evenstep_agents=none
+test_expect_success 'a companion step has no companion, whatever is the default' '
 	good_launcher && plugstack optional launcher=$run/launcher default=on &&
-	on_ctl env EVENSTEP_COMPANION=1 srun -N1 --evenstep=required true &&
-	test $(starts) = 0
+	on_ctl env $agents srun -N2 true && test $(starts) = 0
+'
+test_expect_success 'variables that are left in the environment switch nothing off' '
+	for variable in EVENSTEP_COMPANION=1 EVENSTEP_PLUGIN_WAITS=1 _SLURM_SPANK_OPTION_evenstep_evenstep=off; do
+		good_launcher && on_ctl env $variable srun -N2 true && test $(starts) = 1 &&
+		good_launcher && on_ctl env $variable srun -N1 --evenstep=required true && test $(starts) = 1 && noted " --required$" || return 1
+	done &&
+	good_launcher && on_ctl env $agents srun -N1 --evenstep=required true && test $(starts) = 1 && noted " --required$" &&
+	good_launcher && on_ctl env $agents srun -N1 --evenstep-power=pair true && test $(starts) = 1
 '
 # het_step OPTION: of two components, which both say ran.
 het_step() { good_launcher && on_ctl srun -N1 "$1" echo ran : -N1 echo ran >out 2>err; }
@@ -143,7 +178,7 @@ test_expect_success 'bad arguments in plugstack.conf: a line for each, and the r
 	test $(count ran out) = 2 && test $(starts) = 1 &&
 	test $(count evenstep: err) = 4 &&
 	grep "evenstep: plugstack.conf: .bogus. is left out: give admin_comment=, config=, default=, launcher= or timeout=" err &&
-	grep "default=maybe. is left out: give default=on or off" err &&
+	grep "default=maybe. is left out: give default=on, off or on:PARTITION\[,PARTITION...\], as default=on:large,gpu" err &&
 	grep "timeout=0. is left out: give timeout=1 to 3600 seconds" err &&
 	grep "config=relative. is left out: give config=an absolute path" err
 '
@@ -175,17 +210,23 @@ bad_launcher() {
 	'says nothing and stays') limit=timeout=1 && echo 'sleep 1000' | launcher ;;
 	esac
 }
+# logged WHAT WHY: the newest line of ours in the log of each node.
+logged() {
+	for node in n0 n1; do
+		grep "evenstep: step" "$(testbed_dir)/log/slurmd.$node" | tail -n1 | grep -E "evenstep: step [0-9]+[.][0-9]+ $1: .*$2" || return 1
+	done
+}
 while IFS='|' read -r fault message; do
 	test_expect_success "a launcher that $fault: the step goes on, after one line" '
 		bad_launcher "$fault" && plugstack optional launcher=$path $limit &&
 		on_ctl srun -N2 --evenstep echo ran >out 2>err && cat err &&
 		test $(count ran out) = 2 && test $(count evenstep: err) = 1 &&
-		grep -E "$message.*; the step goes on without evenstep$" err
+		grep -E "$message.*; the step goes on without evenstep$" err && logged "runs without evenstep" "$message"
 	'
 	test_expect_success "a launcher that $fault, and --evenstep=required: no step, exit 1" '
 		test_expect_code 1 on_ctl srun -N2 --evenstep=required echo ran >out 2>err &&
 		cat err && test ! -s out && test $(count evenstep: err) = 1 &&
-		grep -E "$message.*; the step is not started \(--evenstep=required\)$" err
+		grep -E "$message.*; the step is not started \(--evenstep=required\)$" err && logged "is not started" "$message"
 	'
 	case $fault in says*) continue ;; esac # which is given 600 s to copy a file
 	test_expect_success "a launcher that $fault, and --evenstep-bcast: no step without its input, exit 1" '
@@ -202,7 +243,7 @@ test_expect_success 'a site that says continue: its reason in one line, and the 
 	plugstack optional launcher=$run/launcher &&
 	on_ctl srun -N2 --evenstep echo ran >out 2>err && cat err &&
 	test $(count ran out) = 2 && test $(count evenstep: err) = 1 &&
-	grep "evenstep: n1 is lost: see its log$" err
+	grep "evenstep: n1 is lost: see its log$" err && logged "runs without evenstep" "n1 is lost: see its log"
 '
 test_expect_success 'what a launcher says cannot play with the terminal' '
 	echo "printf \"continue: a\\033[2Jb\\n\"" | launcher &&

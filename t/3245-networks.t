@@ -47,4 +47,20 @@ test_expect_success 'a node that lacks it is named in one line, and has the file
 	bcast --interface eth1 && test "$(grep -c network said)" = 1 && grep "^evenstep: no network of \"eth1\" in common: n2;" said &&
 	test "$grew1" -gt $((size / 2))
 '
+cat >gated <<'END'
+#!/bin/sh
+echo >>started
+until test -e go; do sleep 0.1; done
+END
+chmod +x gated
+# own NODE INTERFACE: its address of IPv4 there.
+own() { on_node "$1" ip -o -4 addr show dev "$2" | sed 's/.*inet \([0-9.]*\).*/\1/'; }
+test_expect_success 'agents listen in both networks, and nowhere else' '
+	echo "bcast { interface = \"eth1\" }" >conf && rm -f go started && {
+		EVENSTEP_CONF=$PWD/conf on_ctl salloc -Q -N3 "$EVENSTEP_BUILD/evenstep" run --metrics equal --range 0:3 -- "$PWD/gated" "{begin}" "{end}" 2>said 3>&- 4>&- &
+		run=$!
+	} && wait_for 60 started 3 && on_node n0 ss -Hltnp | grep "((\"evenstep-agent" | grep -v slurm >got; code=$?; : >go; wait $run || code=1
+	cat said got; test $code = 0 && grep -F " $(own n0 eth0):" got && grep -F " $(own n0 eth1):" got &&
+	! grep -E " (\*|0\.0\.0\.0|\[::\]):[0-9]+ .*:\*" got
+'
 test_done

@@ -20,9 +20,11 @@ END
 chmod +x work
 job() { "$testbed" exec --name "$testbed_name" -- salloc -Q --exclusive "$@"; }
 evenstep="env --default-signal=INT PATH=$EVENSTEP_BUILD:$PATH evenstep"
+# What the last frames of the run before have cost, which is nothing, is forgotten: of it one node may get all.
+forget() { rm -f state/evenstep/costs; }
 # begin OPTIONS...: a run on n0 and n1 that nodes may join, what it is called in $name.
 begin() {
-	rm -f started fast out err joinerr
+	forget && rm -f started fast out err joinerr
 	: >started && : >err
 	# shellcheck disable=SC2086 # words
 	job -w n0,n1 $evenstep run --joinable 2 --range 0:60 --repeat 300 "$@" -- "$PWD/work" "{begin}" "{end}" >out 2>err 3>&- 4>&- 5>&- &
@@ -103,7 +105,7 @@ join=$!
 wait $run && wait $join
 END
 test_expect_success 'a job that has grown: --nodelist has the nodes that are new' '
-	rm -f started fast out && : >started && : >err && chmod +x grown && { job -N4 env "PATH=$EVENSTEP_BUILD:$PATH" ./grown >grownout 2>&1 3>&- 4>&- 5>&- & run=$!; } &&
+	forget && rm -f started fast out && : >started && : >err && chmod +x grown && { job -N4 env "PATH=$EVENSTEP_BUILD:$PATH" ./grown >grownout 2>&1 3>&- 4>&- 5>&- & run=$!; } &&
 	wait_for 100 has_joined n3 && wait_for 100 has_joined n2 && ended && cat all new && grep -q "n0 is in the run already" all && tail -n 1 all | grep -qx 3 && grep -q "2 nodes join" new
 '
 test_expect_success 'down, and nothing is left' 'testbed_down'

@@ -115,6 +115,16 @@ test_expect_success 'up: two nodes of two CPUs, and programs that know nothing o
 	mkdir "$bin" && printf "#!/bin/sh\nexec \"%s\" \"\$@\"\n" "$B/evenstep" >"$bin/evenstep" && chmod +x "$bin/evenstep" && : >"$conf" &&
 	ln -s "$B/libevenstep-mpi.so" "$bin" && cp tool.so "$bin" && on_ctl srun -N2 -n4 --mpi=pmix ./app >want && cat want
 '
+# preloaded N WORDS...: into so many of the step's tasks.
+preloaded() {
+	want=$1
+	shift
+	on_ctl env EVENSTEP_DEFAULT=on srun "$@" sh -c "echo \"<\$LD_PRELOAD>\"" >got 2>err && cat got err && quiet err && test "$(grep -c "^<.*>\$" got)" = 2 && test "$(grep -cx "<$bin/libevenstep-mpi.so>" got)" = "$want" && test "$(grep -cx "<>" got)" = $((2 - want))
+}
+test_expect_success 'attended by default: the library is preloaded, and nothing where nothing is metered' '
+	preloaded 2 -N2 && preloaded 0 -N1 -n2 && preloaded 2 -N1 -n2 --evenstep && preloaded 0 -N2 --evenstep=off &&
+	preloaded 0 -N2 --evenstep-meter=none && preloaded 0 -N2 --evenstep-meter=cpu
+'
 test_expect_success 'an MPI program is metered, and does as without' 'step ./app && test_cmp want got && metered 4'
 test_expect_success 'one that calls MPI before main: likewise' 'step env EARLY=1 ./app && test_cmp want got && metered 4'
 test_expect_success 'one under a PMPI tool of its own that is preloaded: both see all' '
@@ -172,7 +182,7 @@ test_expect_success 'the agent of one node is killed: the report and top mark th
 '
 test_expect_success '--evenstep-meter=cpu: the CPU time of each task' '
 	step -n2 --mpi=none --evenstep-meter=cpu sh -c "test \$SLURM_PROCID = 0 && perl -e \"while ((times)[0] < 1.5) {}\" && exec touch done
-		until test -e done; do sleep 0.1; done" && metered 2 &&
+		until test -e done; do sleep 0.5; done" && metered 2 &&
 	jq -se "[.[] | select(.type == \"rank\")] | sort_by(.rank) | .[0].useful > 0.5 and .[1].useful < .[0].useful / 2" report
 '
 test_expect_success '--evenstep-meter=none: nothing is preloaded' 'step -n1 -N1 --evenstep-meter=none ./plain && echo plain >odd && test_cmp odd got && none_metered'

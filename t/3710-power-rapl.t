@@ -68,12 +68,12 @@ end() { on_ctl scancel -u root && { wait "$step" || true; } && wait_for 60 none_
 test_expect_success 'up: four nodes, each with a package whose power can be capped' '
 	mpicc -O1 -I"$EVENSTEP_SRC" -o regions "$EVENSTEP_SRC/t/programs/regions.c" -L"$B" -Wl,-rpath,"$B" -levenstep &&
 	testbed_up --nodes 4 --speeds 40 --plugin "$B/evenstep.so" --plugin-args "launcher=$bin/evenstep config=$conf" &&
-	printf "power {\n actuator = \"rapl\"\n start = 0.5\n floor = 0.25\n}\n" >"$conf" && mkdir "$bin" && ln -s "$B/evenstep" "$bin/evenstep" &&
+	printf "power {\n actuator = \"rapl\"\n cap = 50\n floor = 0.25\n}\n" >"$conf" && mkdir "$bin" && ln -s "$B/evenstep" "$bin/evenstep" &&
 	printf "#!/bin/sh\nexec \"%s\" \"\$@\" --sysfs \"%s/\$(hostname)\"\n" "$B/evenstep-power" "$trees" >"$bin/evenstep-power" && chmod +x "$bin/evenstep-power" &&
 	for i in 0 1 2 3; do make_tree n$i 1 || return 1; done
 '
 test_expect_success 'every node begins with 50 W at its first tick, and the last rank is given more' '
-	rm -f enough && begin --evenstep-power=pair ./regions 100000 50 1,1,1,1.6 && wait_for 60 have_begun && { watch & watcher=$!; } && wait_for 120 is_steered; rc=$?; see; echo "$seen"; cat err; test $rc = 0
+	rm -f enough && begin --evenstep-power=pair ./regions 100000 50 1,1,1,1.6 && wait_for 60 have_begun && { watch & watcher=$!; } && wait_for 300 is_steered; rc=$?; see; echo "$seen"; cat err; test $rc = 0
 '
 agent_of() {
 	for each in $(agents); do
@@ -101,12 +101,13 @@ counted() { # NODE
 		echo 0 >"$trees/n$1/class/powercap/intel-rapl:0/energy_uj" && echo 262143328850 >"$trees/n$1/class/powercap/intel-rapl:0/max_energy_range_uj"
 }
 predicted=$(awk 'BEGIN { print 0.4 * 96 * (3 - 2 / 1.6 ^ 3 - (1.3 / 1.6) ^ 3) }')
-# saved FROM: by each of the last eight regions, in parts of what is predicted; and how long they took.
+# It is looked back now and then, and after 5 s may be so just now.
+# saved: by each of the last eight regions, in parts of what is predicted; and how long they took.
 saved() { tail -n 8 out >last && awk -v goal="$predicted" 'NR == FNR { if (FNR == 1) { s = $1; j = $2 } next } { n++; saved += (j - $2) / goal; long = $1 / s > long ? $1 / s : long } END { print saved / n, long; exit !(n == 8) }' out last; }
 is_saved() { saved >got && awk '{ exit !($1 >= 0.95) }' got; }
 test_expect_success 'save: regions take as long, and the joules of all are less by what the skew predicts, within 5 %' '
-	mpicc -O1 -o packages "$EVENSTEP_SRC/t/programs/packages.c" -lm && counted 0 && counted 1 && counted 2 && counted 3 && printf "power {\n actuator = \"rapl\"\n start = 0.5\n floor = 0.1\n}\n" >"$conf" &&
-	begin --evenstep-meter=mpi --evenstep-power=save "--evenstep-report=$PWD/report" ./packages "$trees" 0.25 1,1,1.3,1.6 "$PWD/over" && wait_for 120 is_saved; rc=$?; head -n 1 out; cat last err; test $rc = 0 && sleep 5 && saved >got && echo "# $(cat got) of $predicted J" &&
+	mpicc -O1 -o packages "$EVENSTEP_SRC/t/programs/packages.c" -lm && counted 0 && counted 1 && counted 2 && counted 3 && printf "power {\n actuator = \"rapl\"\n floor = 0.1\n}\n" >"$conf" &&
+	begin --evenstep-meter=mpi --evenstep-power=save "--evenstep-report=$PWD/report" ./packages "$trees" 0.25 1,1,1.3,1.6 "$PWD/over" && wait_for 300 is_saved; rc=$?; head -n 1 out; cat last err; test $rc = 0 && sleep 5 && wait_for 60 is_saved && echo "# $(cat got) of $predicted J" &&
 	awk "{ exit !(\$1 >= 0.95 && \$1 <= 1.05 && \$2 <= 1.03) }" got
 '
 # Counters are read once a second: of the first and the last one nothing may be known.
@@ -124,12 +125,31 @@ test_expect_success CPUS 'sockets: of two packages of a node the one whose rank 
 	rm -r "$trees/n0" && make_tree n0 2 && cp -r "$trees/n0/class/powercap/intel-rapl:0" "$trees/n0/class/powercap/intel-rapl:1" && for p in 0 1; do
 		echo package-$p >"$trees/n0/class/powercap/intel-rapl:$p/name" && echo $p >"$trees/n0/devices/system/cpu/cpu$p/topology/physical_package_id" && echo 120000000 >"$trees/n0/class/powercap/intel-rapl:$p/constraint_0_power_limit_uw" || return 1
 	done &&
-	printf "power {\n actuator = \"rapl\"\n start = 0.5\n floor = 0.25\n}\n" >"$conf" &&
-	rm -f over && begin -N1 -w n0 -n2 --evenstep-meter=mpi --evenstep-power=pair sh -c "exec taskset -c \$SLURM_LOCALID ./packages \"$trees\" 0.15 1,1.6 \"$PWD/over\"" && wait_for 120 are_balanced; rc=$?; head -n 2 out; tail -n 2 out; cat got err; test $rc = 0
+	printf "power {\n actuator = \"rapl\"\n cap = 120\n floor = 0.25\n}\n" >"$conf" &&
+	rm -f over && begin -N1 -w n0 -n2 --evenstep-meter=mpi --evenstep-power=pair sh -c "exec taskset -c \$SLURM_LOCALID ./packages \"$trees\" 0.15 1,1.6 \"$PWD/over\"" && wait_for 300 are_balanced; rc=$?; head -n 2 out; tail -n 2 out; cat got err; test $rc = 0
 '
 test_expect_success CPUS 'at no instant do both have more than the node, and all is put back' '
 	for i in 1 2 3 4 5 6 7 8 9 10; do wait_for 60 packages_at_once >got && awk "{ exit \$1 + \$2 > 120000000 }" got || { cat got; return 1; }; done && : >over && wait $step && wait_for 60 none_left && test "$(limits_of_packages)" = "120000000 120000000"; code=$?
-	rm -r "$trees/n0"; for i in 0 1 2 3; do make_tree n$i 1 || return 1; done; printf "power {\n actuator = \"rapl\"\n start = 0.5\n floor = 0.25\n}\n" >"$conf"; test $code = 0
+	rm -r "$trees/n0"; for i in 0 1 2 3; do make_tree n$i 1 || return 1; done; printf "power {\n actuator = \"rapl\"\n cap = 50\n floor = 0.25\n}\n" >"$conf"; test $code = 0
+'
+# Frequencies of a step: a policy of each node's CPU, of 0.8 to 2.4 GHz.
+speeds_dir() { echo "$trees/n$1/devices/system/cpu/cpufreq/policy0"; }
+make_policy() { # NODE
+	mkdir -p "$(speeds_dir "$1")" && echo 800000 >"$(speeds_dir "$1")/cpuinfo_min_freq" && echo 2400000 >"$(speeds_dir "$1")/scaling_max_freq" &&
+		echo 0 >"$(speeds_dir "$1")/affected_cpus"
+}
+# frequencies: of all nodes, in MHz, seen twice in a row; or nothing.
+frequencies() { for i in 0 1 2 3; do cat "$(speeds_dir $i)/scaling_max_freq"; echo; done | awk 'NF { printf "%s%d", n++ ? " " : "", $1 / 1000 }'; }
+are_frequencies() { # AWK-CONDITION
+	got=$(frequencies) && test "$(frequencies)" = "$got" && echo "$got" | awk "{ exit !(NF == 4 && ($1)) }"
+}
+test_expect_success 'cpufreq: every node begins with the cap of 1.6 GHz, the last rank is given more, within 4 x 1.6 GHz' '
+	for i in 0 1 2 3; do make_policy $i || return 1; done && printf "power {\n actuator = \"cpufreq\"\n cap = 1600\n floor = 0.34\n}\n" >"$conf" &&
+	begin --evenstep-power=pair ./regions 100000 50 1,1,1,1.6 && wait_for 60 are_frequencies "\$1 == 1600 && \$4 == 1600" && wait_for 300 are_frequencies "\$4 > 1610 && \$1 + \$2 + \$3 + \$4 <= 6400"; rc=$?; echo "$got"; cat err; test $rc = 0
+'
+test_expect_success 'cpufreq: after scancel all are as they were' '
+	end && are_frequencies "\$1 == 2400 && \$2 == 2400 && \$3 == 2400 && \$4 == 2400"; rc=$?
+	printf "power {\n actuator = \"rapl\"\n cap = 50\n floor = 0.25\n}\n" >"$conf"; test $rc = 0
 '
 test_expect_success 'a node on which other jobs may be: one line, nothing is set, and the step runs' '
 	make_tree n0 64 && on_ctl srun -N2 -n2 --evenstep-power=pair sh -c "sleep 1; echo ran" >got 2>err && mentioned "evenstep: warning: n[0-3]: no power is steered: other jobs may be on this node, of whose 64 cores this one has [0-9]+: give the job whole nodes by --exclusive" &&

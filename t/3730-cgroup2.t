@@ -30,7 +30,7 @@ test_expect_success 'a task as Slurm places it: job, step, user, task' '
 	{ taskset -c "$(taskset -cp $$ | sed "s/.*: //;s/[-,].*//")" sh -c "while :; do :; done" & task=$!; } && echo $task >"$group/user/task_0/cgroup.procs"
 '
 test_expect_success 'the step begins with half of a CPU, and the task is held to it' '
-	printf "power { actuator = \"cgroup\" start = 0.5 floor = 0.1 }\n" >conf && mkfifo in && { "$B/evenstep-power" --job $job --step $step --uid 0 --config conf --state "$PWD/state" <in >answers 2>err & } && exec 7>in && echo $task >&7 &&
+	printf "power { actuator = \"cgroup\" cap = 0.5 floor = 0.1 }\n" >conf && mkfifo in && { "$B/evenstep-power" --job $job --step $step --uid 0 --config conf --state "$PWD/state" <in >answers 2>err & } && exec 7>in && echo $task >&7 &&
 	wait_for 60 limit_is "5000 10000" && wait_for 60 throttled 3 && cat "$group/cpu.stat" && test -s answers && test ! -s err && ls state
 '
 test_expect_success 'no group of ours is made, and none of Slurm'"'"'s but the step'"'"'s is touched' '

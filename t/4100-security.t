@@ -101,6 +101,11 @@ port_of() {
 	on_node "$1" ss -Hltnp | grep -vE "slurm|srun|salloc" |
 		sed -n "s/^[^:]*:\([0-9]*\) .*\"evenstep[^\"]*\",pid=$2,.*/\1/p"
 }
+# places NODE: the addresses at which evenstep listens there.
+places() {
+	on_node "$1" ss -Hltnp | grep -vE "slurm|srun|salloc" |
+		sed -n 's/^[A-Z]* *[0-9]* *[0-9]* *\([^ ]*\):[0-9]* .*(("evenstep.*/\1/p' | sort -u
+}
 hold_job() {
 	job=$(on_ctl salloc -N2 --no-shell 2>&1 | sed -n 's/.*Granted job allocation //p')
 	test -n "$job"
@@ -126,6 +131,9 @@ test_expect_success 'up: two nodes with the plugin, one job' '
 	testbed_up --nodes 2 --plugin "$EVENSTEP_BUILD/evenstep.so" --plugin-args "launcher=$EVENSTEP_BUILD/evenstep" && cp "$(testbed_dir)/plugstack.conf" . && hold_job
 '
 test_expect_success 'a run of root, in the middle of a frame' begin_gated
+test_expect_success 'an agent listens at the address of its node only' '
+	on_node n1 ip -o -4 addr show dev eth0 | sed "s/.*inet \([0-9.]*\).*/\1/" >its && places n1 >got && cat got && test -s its && test_cmp its got
+'
 # How:bytes that a stranger is told at most: none, or the challenge, which tells nothing.
 for each in garbage:0 huge:0 skip:0 short:0 nobody:0 hello:76 mirror:76 twice:76; do
 	test_expect_success "a stranger (${each%:*}) is told ${each#*:} bytes at most, by the front end and by an agent, and hung up on" '
@@ -223,6 +231,26 @@ a directory of another user|mkdir -m 777 /dev/shm/evenstep-0; chown nobody /dev/
 a directory that all may write|mkdir /dev/shm/evenstep-0; chmod 777 /dev/shm/evenstep-0
 a file|echo >/dev/shm/evenstep-0
 END
+# Its front end and an agent may both want the directory of a step, and must not make one each.
+test_expect_success 'run --local whose front end is slow to make a directory: metrics.json is where commands look' '
+	cat >slow.c <<-\END && compile -shared -fPIC -o slow.so slow.c &&
+	#define _GNU_SOURCE
+	#include <errno.h>
+	#include <string.h>
+	#include <sys/syscall.h>
+	#include <sys/types.h>
+	#include <unistd.h>
+	int mkdirat(int at, const char *name, mode_t mode)
+	{
+		if (strcmp(program_invocation_short_name, "evenstep") == 0)
+			usleep(500000);
+		return (int)syscall(SYS_mkdirat, at, name, mode);
+	}
+	END
+	on_node n1 sh -ec "rm -rf /dev/shm/evenstep-0*; ln -s /tmp/target /dev/shm/evenstep-0; chown -h nobody /dev/shm/evenstep-0" &&
+	on_node n1 env LD_PRELOAD="$PWD/slow.so" "$EVENSTEP_BUILD/evenstep" run --local 2 --metrics probe --range 0:8 --pieces 1 -- sh -c "test -s \$EVENSTEP_DIR/metrics.json && echo ran" >got 2>err; code=$?
+	cat got err; test $code = 0 && printf "ran\nran\n" >two && test_cmp two got
+'
 test_expect_success 'with these away all is well again' '
 	on_node n1 sh -c "rm -rf /dev/shm/evenstep-0*" && on_ctl srun --jobid=$job -N2 --evenstep sh -c "test -e \$EVENSTEP_DIR/env" 2>err && quiet err
 '
@@ -237,6 +265,42 @@ chmod +x hides
 test_expect_success 'encrypt = on reaches the agents of a step, too' '
 	echo "encrypt = on" >hidden.conf && on_ctl env EVENSTEP_CONF="$PWD/hidden.conf" \
 		srun --jobid=$job -N1 -n1 -w n1 --evenstep=required "$PWD/hides" >got 2>err; cat got err; grep -x EVENSTEP_ENCRYPT=1 got
+'
+# Root's evenstep-power, which notes here that it was started.
+bin=$(testbed_dir)/bin
+noted=$(testbed_dir)/noted
+test_expect_success 'a job of another user, of one CPU' '
+	on_ctl scancel $job && wait_for 120 nodes_idle 2 && mkdir "$bin" && ln -s "$EVENSTEP_BUILD/evenstep" "$EVENSTEP_BUILD/evenstep-agent" "$bin" && : >"$noted" &&
+	printf "#!/bin/sh\necho \"\$*\" >>\"%s\"\nexec \"%s\" \"\$@\"\n" "$noted" "$EVENSTEP_BUILD/evenstep-power" >"$bin/evenstep-power" && chmod 755 "$bin/evenstep-power" &&
+	sed "s,launcher=[^ ]*,launcher=$bin/evenstep," plugstack.conf >"$(testbed_dir)/plugstack.conf" &&
+	job=$(as_nobody ctl salloc -N1 -n1 -w n0 --chdir=/ --no-shell 2>&1 | sed -n "s/.*Granted job allocation //p") && test -n "$job"
+'
+while IFS='|' read -r what variables; do
+	test_expect_success "$what, in 40 steps at once: no evenstep-power starts" '
+		as_nobody ctl env $variables job=$job sh -c "
+			for i in \$(seq 40); do srun -Q --jobid=\$job --overlap -N1 -n1 --chdir=/ echo ran & done; wait" >got 2>err; cat err
+		test $(grep -c ran got) = 40 && test_cmp /dev/null "$noted"
+	'
+done <<'END'
+marks of evenstep's agents|EVENSTEP_COMPANION=1 EVENSTEP_GUARD=1 EVENSTEP_ENERGY=1
+options by the environment of tasks|_SLURM_SPANK_OPTION_evenstep_evenstep_agents=limits _SLURM_SPANK_OPTION_evenstep_evenstep_power=pair _SLURM_SPANK_OPTION_evenstep_evenstep_report=
+END
+test_expect_success 'an option of srun: one starts, for that step of that user' '
+	as_nobody ctl srun -Q --jobid=$job --overlap -N1 -n1 --chdir=/ --evenstep-power=pair echo ran >got 2>err; cat got err "$noted"; grep -x ran got &&
+	test $(wc -l <"$noted") = 1 && grep -E "^--job $job --step [0-9]+ --uid $(id -u nobody) " "$noted"
+'
+test_expect_success '12 steps at once that ask for it: 8 have one, the others say why, and all run' '
+	on_node n0 rm -f /tmp/go && { as_nobody ctl env job=$job sh -c "
+		for i in \$(seq 12); do srun -Q --jobid=\$job --overlap -N1 -n1 --chdir=/ --evenstep-agents=limits sh -c \"echo ran; until test -e /tmp/go; do sleep 0.2; done\" & done; wait" >got 2>err & } && run=$! &&
+	all_run() { test $(grep -c ran got) = 12; } && wait_for 100 all_run && on_node n0 touch /tmp/go && wait $run && cat err && all_run &&
+	test $(grep -cE "evenstep: no limits are set on this node: 8 steps of user $(id -u nobody) have one on n0, and no more may: wait until one of them has ended" err) = 4
+'
+test_expect_success 'evenstep run: one that sets nothing starts beside its agent, and its commands have no option of it' '
+	: >"$noted" && as_nobody ctl env -C / SLURM_JOB_ID=$job SLURM_JOB_NUM_NODES=1 "$EVENSTEP_BUILD/evenstep" run --metrics equal --range 0:1 --report /dev/null -- env >got 2>err; cat err "$noted"; grep EVENSTEP_BEGIN=0 got &&
+	! grep -E "_SPANK_|EVENSTEP_(COMPANION|PLUGIN)=" got && test $(wc -l <"$noted") = 1 && grep -E "^--job $job --step [0-9]+ --uid $(id -u nobody) .*--energy$" "$noted"
+'
+test_expect_success 'a mark that was left in the environment does not switch off what a step requires' '
+	as_nobody ctl env EVENSTEP_COMPANION=1 srun -Q --jobid=$job --overlap -N1 -n1 --chdir=/ --evenstep=required sh -c "test -s \$EVENSTEP_DIR/metrics.json && echo ran" >got 2>err; cat got err; grep -x ran got
 '
 test_expect_success 'ports honour SrunPortRange' '
 	on_ctl scancel $job && testbed_down && testbed_up --nodes 2 --set SrunPortRange=61000-61099 && hold_job && begin_gated &&

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 /* A wire-up that takes longer has hung; the front end gives up after 30 s. */
+#define INIT_S       20 /* in PMIx_Init, which takes some ms on its node */
 #define WIRE_UP_S    40
 #define WIRE_UP_EACH 10 /* agents for a second more: one machine, maybe */
 
@@ -33,7 +34,7 @@ static int start_agent(struct agent *a, struct es_error *err)
     file_limit_raise(); /* a connection a node, and commands' pipes */
     /* Until the fence is through a signal just ends us: there is nothing to
      * clean up, and PMIx may block for ever. */
-    (void)alarm(WIRE_UP_S);
+    (void)alarm(INIT_S);
     a->conversation = conversation_create(a->base, a->setup, &a->peers);
     if (!a->conversation)
         return es_no_memory(err);

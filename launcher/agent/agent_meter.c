@@ -37,6 +37,15 @@ static void on_ranks(void *arg, const struct msg_ranks *ranks)
     m->send(m->arg, MSG_RANKS, &w);
 }
 
+static void on_detail(void *arg, const struct msg_rank_detail *detail)
+{
+    struct agent_meter *m = arg;
+    struct writer w = {0};
+
+    msg_write_rank_detail(&w, detail);
+    m->send(m->arg, MSG_RANK_DETAIL, &w);
+}
+
 static void on_power(void *arg, const struct msg_power *power)
 {
     struct agent_meter *m = arg;
@@ -165,7 +174,7 @@ struct agent_meter *agent_meter_start(struct event_base *base,
         free(m);
         return NULL;
     }
-    if (monitor_watch_ranks(m->monitor, on_ranks, m) < 0) {
+    if (monitor_watch_ranks(m->monitor, on_ranks, on_detail, m) < 0) {
         es_no_memory(err);
         agent_meter_stop(m);
         return NULL;

@@ -476,7 +476,7 @@ int agent_orders_open(struct agent_orders **out,
     o->ring.s = (struct ring_orders_setup){.base = setup->base,
                                            .agent = setup->agent,
                                            .wireup = setup->wireup,
-                                           .loopback = setup->loopback,
+                                           .at = setup->at,
                                            .send = send_out,
                                            .arg = o};
     o->work = agent_work_open(&work);

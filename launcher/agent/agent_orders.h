@@ -18,9 +18,9 @@ struct agent_orders_setup {
     const struct agent_setup *agent;
     const struct wireup *wireup;
     struct mesh *mesh;
-    struct throttle *throttle; /* NULL: full speed */
-    enum loopback loopback;    /* all agents are on this machine */
-    const uint8_t *ip;         /* 16 bytes: of the node's adapter */
+    struct throttle *throttle;  /* NULL: full speed */
+    const struct listen_at *at; /* where others reach us */
+    const uint8_t *ip;          /* 16 bytes: of the node's adapter */
     /* Send what w holds to the front end, and clear it. */
     void (*send)(void *arg, enum protocol_type type, struct writer *w);
     void (*idle)(void *arg); /* after agent_orders_stop(): all has ended */

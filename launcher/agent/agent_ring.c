@@ -205,14 +205,14 @@ struct agent_ring *agent_ring_open(struct event_base *base,
                                    const struct secret *secret,
                                    uint32_t self,
                                    struct port_range ports,
-                                   enum loopback loopback)
+                                   const struct listen_at *at)
 {
     struct agent_ring *r = calloc(1, sizeof *r);
     struct listener_setup door = {.base = base,
                                   .purpose = PURPOSE_RING,
                                   .self = self,
                                   .ports = ports,
-                                  .loopback = loopback,
+                                  .at = at,
                                   .called = on_called,
                                   .full = file_limit_reached,
                                   .arg = r};

@@ -22,7 +22,7 @@ struct agent_ring *agent_ring_open(struct event_base *base,
                                    const struct secret *secret,
                                    uint32_t self,
                                    struct port_range ports,
-                                   enum loopback loopback);
+                                   const struct listen_at *at);
 void agent_ring_close(struct agent_ring *r);
 uint16_t agent_ring_port(const struct agent_ring *r);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/agent/graph_node.h"
 #include "launcher/agent/graph_tasks.h"
+#include "launcher/agent/job_memory.h"
 #include "launcher/base/aside.h"
-#include "launcher/base/cgroup_limit.h"
 #include "launcher/exec/work_folder.h"
 
 #include <errno.h>
@@ -138,18 +138,6 @@ static uint32_t count_cores(const struct graph_node *g)
     return (uint32_t)CPU_COUNT(&set);
 }
 
-/* What tasks may use together. */
-static uint64_t find_memory(void)
-{
-    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    uint64_t bytes =
-        pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : 0;
-    struct cgroup_limit limit;
-
-    cgroup_limit_read(&limit, "/proc", "/sys");
-    return limit.memory_bytes < bytes ? limit.memory_bytes : bytes;
-}
-
 static int open_exchange(struct graph_node *g, uint32_t port)
 {
     struct exchange_setup x = {.base = g->s.base,
@@ -237,7 +225,7 @@ struct graph_node *graph_node_start(const struct graph_node_setup *setup,
         return NULL;
     }
     g->opened.cores = count_cores(g);
-    g->opened.memory = find_memory();
+    g->opened.memory = job_memory(g->s.environ, "/proc", "/sys");
     work_folder_sweep(open->folder, setup->node);
     if (open_all(g, open) < 0)
         graph_send_opened(g);

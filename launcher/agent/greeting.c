@@ -16,15 +16,24 @@ struct greeting {
     int said, told;
 };
 
+static void name_it(char text[TEXT_MAX],
+                    const struct endpoint *to,
+                    const char *why)
+{
+    char at[ADDRESS_PORT_MAX];
+
+    address_join(at, to->address, to->port);
+    snprintf(text, TEXT_MAX, "%s at %s: %.120s", to->node, at, why);
+}
+
 static void report_reached(struct greeting *g, int reached, const char *why)
 {
-    char text[TEXT_MAX], at[ADDRESS_PORT_MAX];
+    char text[TEXT_MAX];
 
     if (g->told)
         return;
     g->told = 1;
-    address_join(at, g->to.address, g->to.port);
-    snprintf(text, sizeof text, "%s at %s: %.120s", g->to.node, at, why);
+    name_it(text, &g->to, why);
     g->fn(g->arg, reached, text);
 }
 
@@ -99,12 +108,11 @@ static const struct link_events events = {
     .closed = on_closed,
 };
 
-struct greeting *greeting_start(struct event_base *base,
-                                const struct endpoint *to,
-                                const struct parties *parties,
-                                const struct secret *secret,
-                                greeting_fn fn,
-                                void *arg)
+/* NULL with errno set if it cannot even begin. */
+static struct greeting *begin(struct event_base *base,
+                              const struct endpoint *to,
+                              const struct parties *parties,
+                              const struct secret *secret)
 {
     struct address at;
     struct greeting *g = calloc(1, sizeof *g);
@@ -112,9 +120,9 @@ struct greeting *greeting_start(struct event_base *base,
     if (!g)
         return NULL;
     g->to = *to;
-    g->fn = fn;
-    g->arg = arg;
-    if (address_parse(&at, to->address, to->port) == 0)
+    if (address_parse(&at, to->address, to->port) < 0)
+        errno = EINVAL;
+    else
         g->link = link_call(base, (const struct sockaddr *)&at.at, at.len,
                             secret, parties, &events, g);
     if (!g->link) {
@@ -122,6 +130,28 @@ struct greeting *greeting_start(struct event_base *base,
         return NULL;
     }
     return g;
+}
+
+struct greeting *greeting_start(struct event_base *base,
+                                const struct endpoint *to,
+                                const struct parties *parties,
+                                const struct secret *secret,
+                                greeting_fn fn,
+                                void *arg)
+{
+    struct greeting *g = begin(base, to, parties, secret);
+    char text[TEXT_MAX];
+
+    if (g) {
+        g->fn = fn;
+        g->arg = arg;
+        return g;
+    }
+    name_it(text, to,
+            errno == EINVAL ? "this node cannot use that address"
+                            : strerror(errno));
+    fn(arg, 0, text);
+    return NULL;
 }
 
 void greeting_destroy(struct greeting *g)

@@ -13,10 +13,10 @@
 struct greeting;
 
 /* reached: 1, or 0 with why in words ("n2 at 10.0.0.3:4000: …").  Called
- * once, from the loop. */
+ * once, from the loop, or at once if that cannot even begin. */
 typedef void (*greeting_fn)(void *arg, int reached, const char *why);
 
-/* Greet the agent at to; NULL with errno set if that cannot even begin. */
+/* Greet the agent at to; NULL if that cannot even begin. */
 struct greeting *greeting_start(struct event_base *base,
                                 const struct endpoint *to,
                                 const struct parties *parties,

@@ -4,7 +4,10 @@
 
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#define PLUGIN "EVENSTEP_PLUGIN" /* the plugin sets it: it is loaded here */
 
 void introduction_here(struct writer *w, const struct peers *p)
 {
@@ -40,6 +43,7 @@ void introduction_ready(struct writer *w, const struct peers *p)
                           .job = p->setup->job,
                           .step = p->setup->step,
                           .cpus = count_cpus(),
+                          .has_plugin = getenv(PLUGIN) != NULL,
                           .adapter = p->adapter};
 
     snprintf(m.node, sizeof m.node, "%s", p->setup->node);

@@ -73,7 +73,7 @@ static int start(struct lingerer *l)
                                          .purpose = PURPOSE_RECALL,
                                          .self = l->s.self,
                                          .ports = l->s.ports,
-                                         .loopback = l->s.loopback,
+                                         .at = l->s.at,
                                          .called = on_called,
                                          .full = file_limit_reached,
                                          .arg = l};

@@ -19,7 +19,7 @@ struct lingerer_setup {
     const struct secret *secret; /* must outlive it */
     uint32_t self;               /* our rank */
     struct port_range ports;
-    enum loopback loopback;
+    const struct listen_at *at;
     uint32_t seconds;
     const char *dir; /* step directory, to be removed if none comes; or "".  It
                         is used during lingerer_open() only. */

@@ -2,6 +2,7 @@
 #include "launcher/agent/monitor.h"
 #include "launcher/agent/cpu_meter.h"
 #include "launcher/agent/rank_threads.h"
+#include "launcher/agent/rank_use.h"
 #include "launcher/base/step_dir.h"
 #include "launcher/base/step_meter.h"
 #include "launcher/meter/meter_track.h"
@@ -10,6 +11,7 @@
 
 #include <errno.h>
 #include <event2/event.h>
+#include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -39,6 +41,7 @@ struct monitor {
     uint32_t epoch;
     int is_succession;        /* threads that come go on where others ended */
     struct meter_sums before; /* theirs */
+    int exits;                /* how ranks ended, see rank_use.h; -1: none */
     struct ranks *ranks;      /* NULL: nobody wants to know */
     struct cpu_meter *cpu;    /* NULL: programs do it */
     struct rank_threads *threads;          /* NULL: there is no advice yet */
@@ -279,6 +282,17 @@ static int link_page(const struct monitor *m, const char *dir)
     return step_dir_link(dir, METER_FILE, target);
 }
 
+/* The plugin writes there what it is not to create.  -1: it cannot be. */
+static int make_exits(const char *dir)
+{
+    char path[STEP_PATH_MAX];
+
+    if (step_dir_put(dir, RANK_EXITS, "", 0) != 0
+        || step_dir_path(path, dir, RANK_EXITS) < 0)
+        return -1;
+    return open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+}
+
 struct monitor *monitor_start(struct event_base *base,
                               const struct msg_monitor *order,
                               monitor_fn fn,
@@ -296,9 +310,11 @@ struct monitor *monitor_start(struct event_base *base,
         m->arg = arg;
         m->outside.how = m->how;
         m->outside.cpu = node_ranks_cpu_ns;
-        m->page_fd = -1;
+        m->page_fd = m->exits = -1;
         m->page = meter_page_create(&m->page_fd);
         why = m->page ? link_page(m, order->dir) : errno;
+        if (!why)
+            m->exits = make_exits(order->dir);
         if (!why && start_timer(m, base) < 0)
             why = ENOMEM;
         if (!why && order->meter == STEP_METER_CPU)
@@ -336,9 +352,13 @@ void monitor_expect_ranks(struct monitor *m, uint32_t ranks)
         rank_threads_expect(m->threads, ranks);
 }
 
-int monitor_watch_ranks(struct monitor *m, ranks_fn fn, void *arg)
+int monitor_watch_ranks(struct monitor *m,
+                        ranks_fn fn,
+                        rank_detail_fn detail,
+                        void *arg)
 {
-    m->ranks = ranks_create(m->page, m->record_ns, fn, arg);
+    m->ranks = ranks_create(m->page, m->record_ns, m->exits, fn, detail, arg);
+    m->exits = -1; /* is theirs */
     return m->ranks ? 0 : -1;
 }
 
@@ -372,5 +392,7 @@ void monitor_stop(struct monitor *m)
     meter_page_destroy(m->page);
     if (m->page_fd >= 0)
         close(m->page_fd);
+    if (m->exits >= 0)
+        close(m->exits);
     free(m);
 }

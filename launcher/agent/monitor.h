@@ -37,7 +37,10 @@ void monitor_advise_threads(struct monitor *m, uint32_t threads);
 /* So many ranks share them; else those that there are. */
 void monitor_expect_ranks(struct monitor *m, uint32_t ranks);
 /* Tell fn of the ranks' time, too, from now on.  0, or -1 if memory ran out. */
-int monitor_watch_ranks(struct monitor *m, ranks_fn fn, void *arg);
+int monitor_watch_ranks(struct monitor *m,
+                        ranks_fn fn,
+                        rank_detail_fn detail,
+                        void *arg);
 /* The step is over: tell of it once more, if fn wants to know. */
 void monitor_end_ranks(struct monitor *m);
 /* One of the programs has ended, and others will do what it would have done

@@ -409,9 +409,10 @@ static void resume(struct node_balance *b)
 
 static void end_round(struct node_balance *b)
 {
-    struct worth_round round = {.seconds = region_seconds(b),
-                                .skew =
-                                    power_skew(b->node, b->parts.n, b->room)};
+    struct worth_round round = {
+        .seconds = region_seconds(b),
+        .skew = power_skew(b->node, b->parts.n, b->room),
+        .elapsed = (double)(b->last_ns - b->began_ns) / 1e9};
 
     switch (steering_worth_next(&b->worth, &round)) {
     case WORTH_STEER:
@@ -491,7 +492,7 @@ void node_balance_parts(struct node_balance *b, const struct node_parts *p)
 {
     b->parts = *p;
     b->failures = 0;
-    b->worth = (struct steering_worth){.rounds = 0};
+    steering_worth_again(&b->worth);
     memset(b->need, 0, sizeof b->need);
     forget_limits(b);
     for (size_t i = 0; i < METER_SLOTS; i++)
@@ -508,7 +509,7 @@ size_t node_balance_limit(struct node_balance *b,
     b->asked++;
     b->limit = limit;
     if (limit == 0)
-        b->worth = (struct steering_worth){.rounds = 0};
+        steering_worth_again(&b->worth);
     if (limit == 0 || (b->is_divided && divide(b) < 0))
         forget_limits(b);
     watch_or_rest(b);

@@ -3,9 +3,6 @@
 #include "launcher/agent/own_endpoint.h"
 #include "launcher/base/file_limit.h"
 
-#include <errno.h>
-#include <string.h>
-
 /* For all of them, once we have a rank. */
 static int open_listener(struct peers *p, struct es_error *err)
 {
@@ -15,7 +12,7 @@ static int open_listener(struct peers *p, struct es_error *err)
                                   .purpose = PURPOSE_MESH,
                                   .self = FRONT_END, /* until then */
                                   .ports = s->ports,
-                                  .loopback = p->loopback,
+                                  .at = &p->at,
                                   .called = mesh_take,
                                   .full = file_limit_reached,
                                   .arg = p->mesh};
@@ -36,7 +33,7 @@ static int open_door(struct peers *p,
                                            .secret = &p->setup->secret,
                                            .branches = TABLE_BRANCHES,
                                            .ports = p->setup->ports,
-                                           .loopback = p->loopback,
+                                           .at = &p->at,
                                            .on = on,
                                            .arg = arg};
 
@@ -74,7 +71,8 @@ int peers_open(struct peers *p,
         return es_no_memory(err);
     if (own_endpoint_find(&p->mine, &p->adapter, setup, err) < 0)
         return -1;
-    p->loopback = address_loopback(p->mine.address);
+    listen_at_add(&p->at, p->mine.address);
+    listen_at_networks(&p->at, &p->mine.networks);
     return open_listener(p, err) < 0 || open_door(p, on, arg, err) < 0
                    || join(p, err) < 0
                ? -1
@@ -121,8 +119,6 @@ void peers_greet(struct peers *p, greeting_fn fn, void *arg)
         return;
     p->greeting = greeting_start(p->base, &w->agent[parties.callee], &parties,
                                  &p->setup->secret, fn, arg);
-    if (!p->greeting)
-        fn(arg, 0, strerror(errno));
 }
 
 void peers_close(struct peers *p)

@@ -19,7 +19,7 @@ struct peers { /* all zero: not opened; for others to read */
     struct wireup wireup;   /* agent NULL: not all are here */
     struct endpoint mine;   /* where others reach us */
     struct adapter adapter; /* of that */
-    enum loopback loopback; /* all agents are on this machine */
+    struct listen_at at;    /* there, and in our networks meant for data */
     struct mesh *mesh;
     struct listener *listener; /* whom the mesh takes in */
     struct table_tree *tree;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/agent/places.h"
 #include "launcher/agent/gpus.h"
+#include "launcher/agent/job_memory.h"
 #include "launcher/probe/topology.h"
 
 #include <stdio.h>
@@ -55,12 +56,23 @@ static int take_cpus(struct places *p,
 
 /* --- GPUs ----------------------------------------------------------------- */
 
-static int name_gpu(struct place *to, const struct gpus *g, size_t i)
+/* Those from the i-th on, around the end. */
+static int name_gpus(struct place *to,
+                     const struct gpus *g,
+                     size_t i,
+                     size_t width)
 {
-    if (asprintf(&to->environ[0], "%s=%s", g->variable, g->gpu[i].word) < 0) {
-        to->environ[0] = NULL;
+    size_t len;
+    FILE *text = open_memstream(&to->environ[0], &len);
+
+    if (!text)
         return -1;
-    }
+    (void)fprintf(text, "%s=", g->variable);
+    for (size_t k = 0; k < width; k++)
+        (void)fprintf(text, "%s%s", k > 0 ? "," : "",
+                      g->gpu[(i + k) % g->n].word);
+    if (fclose(text) != 0)
+        return -1;
     to->environ[1] = strdup("CUDA_DEVICE_ORDER=PCI_BUS_ID");
     return to->environ[1] ? 0 : -1;
 }
@@ -85,51 +97,123 @@ static int take_near(struct place *to,
 
 static int take_gpus(struct places *p,
                      const struct topology *t,
-                     const struct gpus *g)
+                     const struct gpus *g,
+                     size_t width)
 {
     int rc = 0;
 
     for (size_t i = 0; i < p->n && rc == 0; i++) {
-        rc = name_gpu(&p->place[i], g, i % g->n);
+        size_t first = i * width % g->n;
+
+        rc = name_gpus(&p->place[i], g, first, width);
         if (rc == 0)
-            rc = take_near(&p->place[i], t, g, i % g->n);
+            rc = take_near(&p->place[i], t, g, first);
     }
     return rc;
 }
 
 /* --- both ----------------------------------------------------------------- */
 
-static size_t count(const struct msg_slots *order,
-                    const struct topology *t,
-                    const struct gpus *g)
+static size_t width_of(const struct msg_slots *order)
+{
+    return order->width > 0 ? order->width : 1;
+}
+
+/* As many as there are cores, sockets or GPUs for. */
+static size_t count_kind(const struct msg_slots *order,
+                         const struct topology *t,
+                         const struct gpus *g)
 {
     const struct topology_shape *has = topology_shape(t);
+    size_t cores = has->cores > 0 ? has->cores : has->cpus;
 
+    if (order->kind == SLOTS_PART)
+        return cores * order->n < 100 ? 1 : cores * order->n / 100;
     if (order->kind == SLOTS_GPUS)
-        return order->n > 0 && g->n > 0 ? order->n : g->n;
+        return (order->n > 0 && g->n >= width_of(order))
+                   ? order->n
+                   : g->n / width_of(order);
     if (order->n > 0)
         return order->n;
     if (order->kind == SLOTS_SOCKETS)
         return has->sockets;
-    return has->cores > 0 ? has->cores : has->cpus;
+    return cores / width_of(order);
+}
+
+static size_t count(const struct msg_slots *order,
+                    const struct topology *t,
+                    const struct gpus *g,
+                    uint64_t memory)
+{
+    size_t n = count_kind(order, t, g);
+
+    if (order->memory > 0 && memory / order->memory < n)
+        n = (size_t)(memory / order->memory);
+    return n < NODE_SLOTS_MAX ? n : NODE_SLOTS_MAX;
+}
+
+/* Programs that know OpenMP would start a thread for each core of the node. */
+static int name_threads(struct places *p, size_t width, char *const environ[])
+{
+    for (; *environ; environ++)
+        if (strncmp(*environ, "OMP_NUM_THREADS=", 16) == 0)
+            return 0;
+    for (size_t i = 0; i < p->n; i++)
+        if (asprintf(&p->place[i].environ[PLACE_WORDS - 1],
+                     "OMP_NUM_THREADS=%zu", width)
+            < 0) {
+            p->place[i].environ[PLACE_WORDS - 1] = NULL;
+            return -1;
+        }
+    return 0;
 }
 
 static int fill(struct places *p,
                 const struct msg_slots *order,
                 const struct topology *t,
-                const struct gpus *g)
+                const struct gpus *g,
+                char *const environ[])
 {
-    size_t n = count(order, t, g);
+    int rc;
 
-    p->n = n < NODE_SLOTS_MAX ? n : NODE_SLOTS_MAX;
-    if (n == 0)
+    if (p->n == 0)
         return 0;
     p->place = calloc(p->n, sizeof *p->place);
     if (!p->place)
         return -1;
-    return order->kind == SLOTS_GPUS
-               ? take_gpus(p, t, g)
-               : take_cpus(p, t, (enum slots_kind)order->kind);
+    if (order->kind == SLOTS_GPUS)
+        return take_gpus(p, t, g, width_of(order));
+    rc = take_cpus(p, t, (enum slots_kind)order->kind);
+    return rc == 0 && order->width > 0 ? name_threads(p, order->width, environ)
+                                       : rc;
+}
+
+/* Why there is no place. */
+static void say_none(const struct msg_slots *order,
+                     const struct topology *t,
+                     const struct gpus *g,
+                     uint64_t memory,
+                     char why[TEXT_MAX])
+{
+    const struct topology_shape *has = topology_shape(t);
+
+    if (order->memory > memory)
+        snprintf(why, TEXT_MAX,
+                 "it has %ju MiB for the job, and --mem asks for %ju: it gets "
+                 "nothing",
+                 (uintmax_t)(memory >> 20), (uintmax_t)(order->memory >> 20));
+    else if (order->kind != SLOTS_GPUS)
+        snprintf(why, TEXT_MAX,
+                 "it has %u cores for the job, and --cpus asks for %u: it gets "
+                 "nothing",
+                 has->cores > 0 ? has->cores : has->cpus, order->width);
+    else if (g->n > 0)
+        snprintf(why, TEXT_MAX,
+                 "it has %zu GPUs for us, and --gpus asks for %u: it gets "
+                 "nothing",
+                 g->n, order->width);
+    else
+        snprintf(why, TEXT_MAX, "it has no GPU for us, and gets nothing");
 }
 
 int places_init(struct places *p,
@@ -141,6 +225,7 @@ int places_init(struct places *p,
     struct es_error err = {0};
     struct topology *t = topology_load(&err);
     struct gpus *g = calloc(1, sizeof *g);
+    uint64_t memory = job_memory(environ, "/proc", "/sys");
     int rc = g ? 0 : -1;
 
     *p = (struct places){.n = 0};
@@ -149,10 +234,12 @@ int places_init(struct places *p,
         snprintf(why, TEXT_MAX, "it has no slots: %.400s", err.what);
     if (g && order->kind == SLOTS_GPUS)
         gpus_find(g, environ, root);
-    if (t && g)
-        rc = fill(p, order, t, g);
-    if (rc == 0 && t && p->n == 0)
-        snprintf(why, TEXT_MAX, "it has no GPU for us, and gets nothing");
+    if (t && g) {
+        p->n = count(order, t, g, memory);
+        rc = fill(p, order, t, g, environ);
+    }
+    if (rc == 0 && t && g && p->n == 0)
+        say_none(order, t, g, memory, why);
     topology_destroy(t);
     free(g);
     if (rc < 0)

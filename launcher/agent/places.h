@@ -10,7 +10,7 @@
 
 #include <sched.h>
 
-#define PLACE_WORDS 2
+#define PLACE_WORDS 3
 #define PLACE_CPUS  8192 /* as many as Linux can have, NR_CPUS of x86-64 */
 
 struct place {

@@ -16,13 +16,18 @@
 struct ranks;
 
 typedef void (*ranks_fn)(void *arg, const struct msg_ranks *m);
+typedef void (*rank_detail_fn)(void *arg, const struct msg_rank_detail *m);
 
 #define RANKS_EVERY_NS INT64_C(1000000000) /* between two messages, at least */
+#define RANKS_STILL_NS INT64_C(5000000000) /* where nothing is new, at most */
 
-/* Tell fn that often, at most; page must outlive it.  NULL if memory ran out. */
+/* Tell fn that often, at most, and of each rank, before the last time, detail;
+ * page must outlive it.  exits: as of node_use_create().  NULL if memory ran out. */
 struct ranks *ranks_create(const struct meter_page *page,
                            int64_t every_ns,
+                           int exits,
                            ranks_fn fn,
+                           rank_detail_fn detail,
                            void *arg);
 /* Read all entries, and tell if it is time: to be called so often that no
  * more than METER_RING regions pass. */

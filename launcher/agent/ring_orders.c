@@ -10,7 +10,7 @@ static void open_ring(struct ring_orders *o)
 
     agent_ring_close(o->ring);
     o->ring = agent_ring_open(o->s.base, &o->s.agent->secret, o->s.wireup->rank,
-                              o->s.agent->ports, o->s.loopback);
+                              o->s.agent->ports, o->s.at);
     write_u32(&w, o->ring ? agent_ring_port(o->ring) : 0);
     o->s.send(o->s.arg, MSG_RING_PORT, &w);
 }

@@ -14,7 +14,7 @@ struct ring_orders_setup {
     struct event_base *base;
     const struct agent_setup *agent;
     const struct wireup *wireup;
-    enum loopback loopback;
+    const struct listen_at *at; /* where others reach us */
     /* Send what w holds to the front end, and clear it. */
     void (*send)(void *arg, enum protocol_type type, struct writer *w);
     void *arg;

@@ -5,6 +5,7 @@
 #include "launcher/exec/template.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* What a slice's type of work runs; NULL: nobody has said. */
@@ -51,10 +52,38 @@ static int take_brought(struct execution_spec *spec,
     int rc = brought_libs(&env, &c->command, c->node, c->environ, err);
 
     spec->envp = env;
-    if (rc < 0 || run->work[0])
+    if (rc < 0 || run->work[0] || c->command.kind == COMMAND_TASKS)
         return rc;
     return brought_program((char **)spec->argv, &c->command, c->node,
                            c->environ, err);
+}
+
+/* This very program runs them, see task_runner.h; their words it fills in itself. */
+static char **runner_argv(char *const argv[])
+{
+    static const char *const first[] = {"/proc/self/exe", "--tasks"};
+    size_t n = 0;
+    char **words;
+
+    while (argv[n])
+        n++;
+    words = calloc(n + 3, sizeof *words);
+    for (size_t i = 0; words && i < n + 2; i++) {
+        words[i] = strdup(i < 2 ? first[i] : argv[i - 2]);
+        if (!words[i]) {
+            template_free(words);
+            return NULL;
+        }
+    }
+    return words;
+}
+
+static char **argv_of(const struct slot_common *c, const struct msg_run *run)
+{
+    char *const *argv = command_of(c, run);
+
+    return c->command.kind == COMMAND_TASKS ? runner_argv(argv)
+                                            : template_argv(argv, run, c->node);
 }
 
 int slice_spec_fill(struct execution_spec *spec,
@@ -65,7 +94,7 @@ int slice_spec_fill(struct execution_spec *spec,
     const struct slot_common *c = owner->common;
 
     spec->throttle = c->throttle;
-    spec->argv = template_argv(command_of(c, run), run, c->node);
+    spec->argv = argv_of(c, run);
     spec->envp = template_environ(c->environ, run, c->node);
     spec->dir = c->command.dir[0] ? c->command.dir : NULL;
     if (!spec->argv || !spec->envp || take_place(spec, owner->place) < 0)

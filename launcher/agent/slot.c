@@ -28,7 +28,7 @@ void slot_start(struct slot *s)
     const struct slot_common *c = s->owner.common;
     struct waiting_slice *w;
 
-    if (c->command.persistent) {
+    if (c->command.kind == COMMAND_PERSISTENT) {
         if (!slice_command_runs(s->command))
             slot_program_feed(s->program, &s->waiting);
         return;

@@ -64,11 +64,23 @@ static void read_v1(struct cgroup_limit *limit, const char *group)
     limit_memory(limit, most, used, cache);
 }
 
-/* Read the group <mount><path> and all above it, up to the mount. */
-static void read_groups(struct cgroup_limit *limit,
-                        void (*read_group)(struct cgroup_limit *, const char *),
-                        const char *mount,
-                        const char *path)
+static void read_group(void *arg, int version, const char *group)
+{
+    (version == 1 ? read_v1 : read_v2)(arg, group);
+}
+
+/* --- all groups of a process ---------------------------------------------- */
+
+struct walk {
+    cgroup_fn fn;
+    void *arg;
+};
+
+/* The group <mount><path> and all above it, up to the mount. */
+static void visit_groups(const struct walk *w,
+                         int version,
+                         const char *mount,
+                         const char *path)
 {
     char group[SYSFS_PATH], *slash;
     size_t top = strlen(mount);
@@ -76,7 +88,7 @@ static void read_groups(struct cgroup_limit *limit,
     if (sysfs_path(group, "%s%s", mount, path) < 0)
         return;
     for (;;) {
-        read_group(limit, group);
+        w->fn(w->arg, version, group);
         slash = strrchr(group + top, '/');
         if (!slash)
             break;
@@ -84,12 +96,12 @@ static void read_groups(struct cgroup_limit *limit,
     }
 }
 
-/* Read the groups of one version 1 hierarchy.  It is mounted under the name of
+/* The groups of one version 1 hierarchy.  It is mounted under the name of
  * each of its controllers, which may be a link to "cpu,cpuacct". */
-static void read_hierarchy(struct cgroup_limit *limit,
-                           const char *root,
-                           char *controllers,
-                           const char *path)
+static void visit_hierarchy(const struct walk *w,
+                            const char *root,
+                            char *controllers,
+                            const char *path)
 {
     char mount[SYSFS_PATH], *save = NULL, *name;
 
@@ -97,12 +109,12 @@ static void read_hierarchy(struct cgroup_limit *limit,
          name = strtok_r(NULL, ",", &save))
         if ((strcmp(name, "cpu") == 0 || strcmp(name, "memory") == 0)
             && sysfs_path(mount, "%s/%s", root, name) == 0)
-            read_groups(limit, read_v1, mount, path);
+            visit_groups(w, 1, mount, path);
 }
 
-/* Read the groups of one line of /proc/self/cgroup, "number:controllers:path".
+/* The groups of one line of /proc/self/cgroup, "number:controllers:path".
  * Version 2 has no controllers; beside version 1 it is mounted as "unified". */
-static void read_line(struct cgroup_limit *limit, const char *root, char *line)
+static void visit_line(const struct walk *w, const char *root, char *line)
 {
     char unified[SYSFS_PATH], *controllers = strchr(line, ':');
     char *path = controllers ? strchr(controllers + 1, ':') : NULL;
@@ -112,29 +124,39 @@ static void read_line(struct cgroup_limit *limit, const char *root, char *line)
     *path++ = '\0';
     path[strcspn(path, "\n")] = '\0';
     if (controllers[1]) {
-        read_hierarchy(limit, root, controllers + 1, path);
+        visit_hierarchy(w, root, controllers + 1, path);
         return;
     }
-    read_groups(limit, read_v2, root, path);
+    visit_groups(w, 2, root, path);
     if (sysfs_path(unified, "%s/unified", root) == 0)
-        read_groups(limit, read_v2, unified, path);
+        visit_groups(w, 2, unified, path);
 }
 
-void cgroup_limit_read(struct cgroup_limit *limit,
-                       const char *proc,
-                       const char *sysfs)
+void cgroup_each(const char *proc,
+                 const char *process,
+                 const char *sysfs,
+                 cgroup_fn fn,
+                 void *arg)
 {
+    const struct walk w = {fn, arg};
     char path[SYSFS_PATH], root[SYSFS_PATH], line[SYSFS_PATH];
     FILE *file;
 
-    *limit = (struct cgroup_limit){0, UINT64_MAX, UINT64_MAX};
-    if (sysfs_path(path, "%s/self/cgroup", proc) < 0
+    if (sysfs_path(path, "%s/%s/cgroup", proc, process) < 0
         || sysfs_path(root, "%s/fs/cgroup", sysfs) < 0)
         return;
     file = fopen(path, "re");
     if (!file)
         return;
     while (fgets(line, sizeof line, file))
-        read_line(limit, root, line);
+        visit_line(&w, root, line);
     (void)fclose(file); /* only read */
+}
+
+void cgroup_limit_read(struct cgroup_limit *limit,
+                       const char *proc,
+                       const char *sysfs)
+{
+    *limit = (struct cgroup_limit){0, UINT64_MAX, UINT64_MAX};
+    cgroup_each(proc, "self", sysfs, read_group, limit);
 }

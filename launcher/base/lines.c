@@ -557,6 +557,19 @@ int lines_open(struct lines *l,
     return -1;
 }
 
+int lines_open_fd(struct lines *l,
+                  int fd,
+                  const char *name,
+                  struct es_error *err)
+{
+    *l =
+        (struct lines){.path = name, .rule = &by_lines, .fd = fd, .is_copy = 1};
+    if (scan_file(l, err) == 0)
+        return 0;
+    lines_close(l);
+    return -1;
+}
+
 void lines_close(struct lines *l)
 {
     if (l->path)

@@ -47,6 +47,12 @@ int lines_open(struct lines *l,
                const char *path,
                const struct record_rule *rule,
                struct es_error *err);
+/* Likewise of a file that is open already, and *l's from now on; name is for
+ * messages. */
+int lines_open_fd(struct lines *l,
+                  int fd,
+                  const char *name,
+                  struct es_error *err);
 void lines_close(struct lines *l);
 /* Has the last line no newline?  0 also where it cannot be read. */
 int lines_are_open(const struct lines *l);

@@ -56,7 +56,7 @@ struct option {
 
 #define OPTION_AT(type, member)                                                \
     .offset = offsetof(type, member), .width = sizeof(((type *)0)->member)
-#define OPTIONS_MAX 64 /* in a table */
+#define OPTIONS_MAX 96 /* in a table */
 
 /* Into the member that o sets, of *into.  Returns 0, or -1 with ES_USAGE, and
  * *into as it was. */

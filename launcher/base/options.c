@@ -42,15 +42,10 @@ __attribute__((format(printf, 3, 4))) static int fail(struct parsing *p,
 
 /* --- names ---------------------------------------------------------------- */
 
-static int is_option(const struct option *o)
-{
-    return o->type != OPTION_GROUP;
-}
-
 static const struct option *by_letter(const struct subcommand *c, char letter)
 {
     for (const struct option *o = c->option; o->type != OPTION_END; o++)
-        if (is_option(o) && o->letter == letter)
+        if (options_has(c, o) && o->letter == letter)
             return o;
     return letter == help.letter ? &help : NULL;
 }
@@ -58,7 +53,7 @@ static const struct option *by_letter(const struct subcommand *c, char letter)
 /* Is text, of len bytes, how name begins? */
 static int begins(const char *name, const char *text, size_t len)
 {
-    return name && strncmp(name, text, len) == 0;
+    return name && text && strncmp(name, text, len) == 0;
 }
 
 /* The option that is called so, or whose name alone begins so. */
@@ -70,8 +65,9 @@ static const struct option *by_name(const struct subcommand *c,
     int n = found != NULL;
 
     for (const struct option *o = c->option; o->type != OPTION_END; o++) {
-        int is_name = is_option(o) && begins(o->name, text, len);
-        int is_alias = begins(o->alias, text, len);
+        int has = options_has(c, o);
+        int is_name = has && begins(o->name, text, len);
+        int is_alias = has && begins(o->alias, text, len);
 
         if ((is_name && !o->name[len]) || (is_alias && !o->alias[len]))
             return o;
@@ -88,15 +84,34 @@ static int is_given(const struct parsing *p, const struct option *o)
     return p->given[o - p->command->option];
 }
 
+/* Does the table have one that is called so, though the command has not? */
+static int is_of_others(const struct parsing *p,
+                        const char *text,
+                        size_t len,
+                        char letter)
+{
+    for (const struct option *o = p->command->option; o->type != OPTION_END;
+         o++)
+        if (o->type != OPTION_GROUP && !options_has(p->command, o)
+            && (letter ? o->letter == letter
+                       : begins(o->name, text, len) && !o->name[len]))
+            return 1;
+    return 0;
+}
+
 static int no_such_option(struct parsing *p, const char *text, size_t len)
 {
     char typed[40], mend[80];
     struct suggestion s = {.typed = typed};
 
+    if (is_of_others(p, text, len, 0))
+        return fail(p, p->command->elsewhere, "--%.*s: not an option of %s",
+                    (int)len, text, p->command->name);
+
     snprintf(typed, sizeof typed, "%.*s", (int)len, text);
     for (const struct option *o = p->command->option; o->type != OPTION_END;
          o++)
-        if (is_option(o))
+        if (options_has(p->command, o))
             suggestion_try(&s, o->name);
     if (s.name)
         snprintf(mend, sizeof mend, "did you mean --%s?", s.name);
@@ -127,11 +142,49 @@ static int take(struct parsing *p, const struct option *o, const char *value)
     return option_store(o, p->into, value, p->err);
 }
 
+/* What others call so, if any does. */
+static const struct option_habit *habit_of(const struct subcommand *c,
+                                           const char *name,
+                                           size_t len,
+                                           char letter)
+{
+    const struct option_habit *h = c->habit;
+
+    for (; h && h->whose; h++)
+        if (name ? begins(h->name, name, len) && !h->name[len]
+                 : h->letter == letter)
+            return h;
+    return NULL;
+}
+
+/* typed: as it stands there, "--array" or "-S". */
+static int take_habit(struct parsing *p,
+                      const struct option_habit *h,
+                      const char *typed,
+                      const char *value)
+{
+    const struct option *o;
+
+    if (h->answer)
+        return fail(p, h->answer, "%s: an option of %s", typed, h->whose);
+    if (h->as) {
+        o = by_name(p->command, h->as, strlen(h->as));
+        return o ? take(p, o, value) : no_such_option(p, h->as, strlen(h->as));
+    }
+    return value ? fail(p, "leave it out", "%s: it has no value", typed) : 0;
+}
+
 static int take_long(struct parsing *p, const char *word)
 {
     size_t len = strcspn(word, "=");
     const struct option *o = by_name(p->command, word, len);
+    const struct option_habit *h = habit_of(p->command, word, len, 0);
+    char typed[40];
 
+    if (h) {
+        snprintf(typed, sizeof typed, "--%s", h->name);
+        return take_habit(p, h, typed, word[len] ? word + len + 1 : NULL);
+    }
     if (!o)
         return no_such_option(p, word, len);
     if (o->type == OPTION_FLAG && word[len])
@@ -144,8 +197,18 @@ static int take_letters(struct parsing *p, const char *word)
 {
     for (const char *at = word; *at; at++) {
         const struct option *o = by_letter(p->command, *at);
+        const struct option_habit *h =
+            o ? NULL : habit_of(p->command, NULL, 0, *at);
+        const char typed[] = {'-', *at, '\0'};
         int rc;
 
+        if (h && !h->answer && !h->as)
+            continue;
+        if (h)
+            return take_habit(p, h, typed, at[1] ? at + 1 : NULL);
+        if (!o && is_of_others(p, NULL, 0, *at))
+            return fail(p, p->command->elsewhere, "-%c: not an option of %s",
+                        *at, p->command->name);
         if (!o && (*at & 0x80)) /* a part of a letter is nothing to print */
             return fail(p, NULL, "-%s: no such option", word);
         if (!o)
@@ -200,7 +263,7 @@ static int check_excluded(struct parsing *p, const struct option *o)
         size_t len = strcspn(at, " ");
         const struct option *other = by_name(p->command, at, len);
 
-        if (is_given(p, other))
+        if (other && is_given(p, other))
             return fail(p, "give one of them",
                         "--%s and --%s exclude each other", o->name,
                         other->name);
@@ -219,13 +282,17 @@ static int check_needed(struct parsing *p, const struct option *o)
         size_t len = strcspn(at, " "), n = strlen(names);
 
         other = by_name(p->command, at, len);
+        at += len;
+        if (!other)
+            continue;
         if (is_given(p, other))
             return 0;
         first = first ? first : other;
         snprintf(names + n, sizeof names - n, "%s--%s", n > 0 ? " or " : "",
                  other->name);
-        at += len;
     }
+    if (!first)
+        return 0;
     snprintf(mend, sizeof mend, "give --%s%s%s, too", first->name,
              first->value ? " " : "", first->value ? first->value : "");
     return fail(p, mend, "--%s: there is no %s", o->name, names);

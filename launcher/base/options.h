@@ -11,7 +11,7 @@
  *   };
  *
  * An option is --NAME VALUE, --NAME=VALUE or -LETTER VALUE; a name may be cut
- * short as long as it is one option's.  Letters may be joined: -fp, -fF3.
+ * short as long as it is one option's, and no habit's.  Letters may be joined: -fp, -fF3.
  * One that has a bare value may stand alone, and has another only by =.
  * Behind -- nothing is an option, and -- itself is never a value.  Every
  * command has -h and --help besides.
@@ -21,13 +21,29 @@
 
 #include "launcher/base/option.h"
 
+/* An option that people bring from another program. */
+struct option_habit {
+    const char *name;  /* without its --; NULL: it has a letter only */
+    char letter;       /* or 0; not of one of ours without a value */
+    const char *whose; /* "GNU parallel" */
+    const char *as;    /* ours that means the same; or NULL */
+    const char
+        *answer; /* how to say it here, else; NULL: it is a flag, and what it
+                           asks for is done anyhow */
+};
+
 struct subcommand {
     const char *name;  /* "run": without the program */
     const char *brief; /* what it does, in a line; NULL: not for people */
     const char *usage; /* behind "usage: "; NULL: as option, operands say */
     const char *about; /* paragraphs, each line ended */
     const struct option *option;
-    const char *end; /* below the options, each line ended */
+    const char
+        *without; /* names of the table, with a blank before and behind each,
+                            that it does not have; NULL: it has all */
+    const char *elsewhere;            /* mends that one of these is given */
+    const struct option_habit *habit; /* until one without whose; NULL: none */
+    const char *end;                  /* below the options, each line ended */
     /* "SRC DST", "plan|run GRAPH" (one of these words), "[FILE]" (or none),
      * "[ARG...]" (any number), "SRC... DST" (at least one of each); NULL: none */
     const char *operands;
@@ -49,6 +65,9 @@ int options_parse(const struct subcommand *c,
                   int argc,
                   char **argv,
                   struct es_error *err);
+
+/* Is it no title, and one that c has? */
+int options_has(const struct subcommand *c, const struct option *o);
 
 /* The one of list, which ends with NULL, that is called so, or NULL. */
 const struct subcommand *subcommand_find(const struct subcommand *const list[],

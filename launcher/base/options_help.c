@@ -9,6 +9,16 @@
 
 /* --- usage ---------------------------------------------------------------- */
 
+int options_has(const struct subcommand *c, const struct option *o)
+{
+    char name[80];
+
+    if (o->type == OPTION_GROUP)
+        return 0;
+    snprintf(name, sizeof name, " %s ", o->name);
+    return !c->without || !strstr(c->without, name);
+}
+
 /* What must be given, and where the operands stand. */
 static void print_usage(const struct subcommand *c)
 {
@@ -30,7 +40,7 @@ static void print_usage(const struct subcommand *c)
     for (const struct option *o = c->option; o->type != OPTION_END; o++) {
         if (o->required)
             printf(" --%s %s", o->name, o->value);
-        any |= !o->required && o->type != OPTION_GROUP;
+        any |= !o->required && options_has(c, o);
     }
     printf("%s%s%s\n", any ? " [options]" : "", *operands ? " " : "", operands);
 }
@@ -97,15 +107,22 @@ static void print_option(const struct option *o)
 
 int options_help(const struct subcommand *c, struct es_error *err)
 {
+    const char *title = NULL;
+
     print_usage(c);
     printf("\n%s", c->about);
     if (c->option->type != OPTION_END)
         putchar('\n');
-    for (const struct option *o = c->option; o->type != OPTION_END; o++)
+    for (const struct option *o = c->option; o->type != OPTION_END; o++) {
         if (o->type == OPTION_GROUP)
-            printf("%s\n", o->name);
-        else
-            print_option(o);
+            title = o->name;
+        if (!options_has(c, o))
+            continue;
+        if (title)
+            printf("%s\n", title);
+        title = NULL;
+        print_option(o);
+    }
     if (c->end)
         printf("\n%s", c->end);
     return fflush(stdout) == 0 && !ferror(stdout) ? 0 : es_no_space(err);

@@ -152,7 +152,7 @@ static int read_file(struct search *s, const char *path)
     return rc;
 }
 
-static const char *find_file(void)
+const char *slurm_conf_path(void)
 {
     static const char *const usual[] = {
         "/etc/slurm/slurm.conf", "/etc/slurm-llnl/slurm.conf",
@@ -170,7 +170,7 @@ static const char *find_file(void)
 int slurm_conf_find(const char *key, char *value, size_t size)
 {
     struct search s = {.key = key, .value = value, .size = size};
-    const char *path = find_file();
+    const char *path = slurm_conf_path();
 
     value[0] = '\0';
     if (path && read_file(&s, path) == 0)

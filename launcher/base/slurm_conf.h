@@ -18,4 +18,7 @@
  */
 int slurm_conf_find(const char *key, char *value, size_t size);
 
+/* That file; NULL: there is none. */
+const char *slurm_conf_path(void);
+
 #endif

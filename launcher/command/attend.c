@@ -8,6 +8,7 @@
  * It writes one line to the plugin, on its stdout (plugin_line.h).  When its stdin
  * ends, the step has ended.
  */
+#include "launcher/base/notice.h"
 #include "launcher/base/options.h"
 #include "launcher/base/signals.h"
 #include "launcher/command/attend_libs.h"
@@ -23,6 +24,7 @@
 #include "launcher/run/iteration.h"
 #include "launcher/run/job_nodes.h"
 #include "launcher/run/profile_auto.h"
+#include "launcher/session/companion.h"
 #include "launcher/session/connections.h"
 #include "launcher/session/front.h"
 #include "launcher/session/qualification.h"
@@ -33,6 +35,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#define NAMED 4
+#define BESIDE_S                                                               \
+    45 /* for the layout and the probes, beside the agents' start */
 
 struct attend {
     struct attend_options *o;
@@ -53,7 +59,8 @@ struct attend {
     struct policy_option policy;      /* for slices of the tasks */
     struct iteration iteration;
     struct step_watch watch;
-    int is_sent; /* all that the nodes are to store has been */
+    int lacks_plugin; /* a node does */
+    int is_sent;      /* all that the nodes are to store has been */
 };
 
 /* The plugin starts the tasks once it has its line. */
@@ -65,6 +72,11 @@ static int step_runs(const struct attend *a)
 /* The step is not started, or without us. */
 static void give_up(struct attend *a)
 {
+    int is_refused = a->o->required || a->config.on_error == ON_ERROR_FAIL;
+
+    /* Where the plugin is not loaded it cannot keep tasks from starting. */
+    if (a->lacks_plugin && is_refused && !a->line.is_written)
+        companion_cancel_next(a->o->job, a->o->step);
     plugin_line_failed(&a->line,
                        a->o->required ? ON_ERROR_FAIL : a->config.on_error,
                        step_bringing_lacks_input(&a->bringing), a->err);
@@ -106,7 +118,11 @@ static void qualified(struct attend *a)
     if (step_bringing_metrics(&a->bringing, q, on_metrics, a) < 0
         || iteration_init(&a->iteration, a->front.session, &a->policy,
                           &a->config.step_threshold, q->metric,
-                          &a->qualify.profile->profile, a->err)
+                          &a->qualify.profile->profile,
+                          a->watch.power.variant == POWER_OFF
+                              ? NULL
+                              : a->watch.power.steering,
+                          a->err)
                < 0) {
         give_up(a);
         return;
@@ -150,12 +166,42 @@ static void on_table(void *arg, int failed)
         give_up(a);
 }
 
+/* The tasks of a node where slurmstepd has not loaded the plugin would run without
+ * us, and nobody would know. */
+static int check_plugins(struct attend *a)
+{
+    const struct session *s = a->front.session;
+    char names[NAMED * (NODE_NAME_MAX + 2)] = "";
+    size_t lack = 0, len = 0;
+
+    for (size_t i = 0; i < session_size(s); i++)
+        if (!session_node(s, i)->has_plugin && lack++ < NAMED)
+            len += (size_t)snprintf(names + len, sizeof names - len, "%s%s",
+                                    lack > 1 ? ", " : "",
+                                    session_node(s, i)->name);
+    if (lack == 0)
+        return 0;
+    a->lacks_plugin = 1;
+    if (lack > NAMED)
+        snprintf(names + len, sizeof names - len, " ...");
+    return es_fail(a->err, ES_ENV,
+                   "see the line of evenstep.so in plugstack.conf there, and "
+                   "slurmd's log",
+                   "%s: the plugin is not loaded, so tasks would run without "
+                   "evenstep on %zu of %zu nodes",
+                   names, lack, session_size(s));
+}
+
 /* The session is ready, and Slurm has said where the tasks are. */
 static void bring_table(struct attend *a)
 {
     struct step_files *f = &a->files;
     int fd = -1;
 
+    if (check_plugins(a) < 0) {
+        give_up(a);
+        return;
+    }
     f->session = a->front.session;
     f->tasks = calloc(session_size(f->session), sizeof *f->tasks);
     if (!f->tasks)
@@ -351,11 +397,31 @@ static int open_session(struct attend *a)
     return a->err->kind == ES_OK ? 0 : -1;
 }
 
+/* Lending needs the meter of MPI: whoever wants it gets that, too, unless he has
+ * asked for another one. */
+static void take_lend(struct attend *a)
+{
+    struct config *c = &a->config;
+
+    if (a->o->lend != ATTEND_LEND_SITE)
+        c->step_lend = a->o->lend == ATTEND_LEND_ON;
+    if (a->o->lend == ATTEND_LEND_ON && a->o->meter == STEP_METERS)
+        c->step_meter = STEP_METER_MPI;
+    if (c->step_meter == STEP_METER_MPI)
+        return;
+    c->step_lend = 0;
+    if (a->o->lend == ATTEND_LEND_ON)
+        notice("warning: --evenstep-lend moves nothing with "
+               "--evenstep-meter=%s: leave that out, or give mpi",
+               step_meter_name(c->step_meter));
+}
+
 /* What the user has said goes before what the site has. */
 static void take_wishes(struct attend *a)
 {
     if (a->o->meter < STEP_METERS)
         a->config.step_meter = a->o->meter;
+    take_lend(a);
     if (a->o->report)
         a->config.step_report = strcmp(a->o->report, REPORT_OFF) != 0;
     if (a->config.step_report)
@@ -379,6 +445,7 @@ static void name_files(struct attend *a)
     snprintf(f->step, sizeof f->step, "%u.%u", a->o->job, a->o->step);
     f->patience_s = (uint32_t)a->config.step_patience_s;
     f->meter = a->config.step_meter;
+    f->lend = a->config.step_lend;
     f->libs = a->libs;
 }
 
@@ -387,6 +454,7 @@ static int start(struct attend *a)
     if (config_load(&a->config, a->o->config, a->err) < 0)
         return -1;
     take_wishes(a);
+    plugin_line_wait(&a->line, a->config.timeout_s + BESIDE_S);
     if (set_qualification(a) < 0
         || policy_option_parse(&a->policy, &a->config, a->config.step_policy,
                                POLICY_STRICT, a->err)
@@ -436,7 +504,7 @@ static void keep_history(const struct attend *a)
 
 static int attend_main(int argc, char **argv, struct es_error *err)
 {
-    struct attend_options o = {.meter = STEP_METERS};
+    struct attend_options o = {.meter = STEP_METERS, .lend = ATTEND_LEND_SITE};
     struct attend a = {.o = &o, .err = err};
     int rc = options_parse(&command_attend, &o, argc, argv, err);
 

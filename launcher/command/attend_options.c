@@ -99,6 +99,8 @@ const struct option attend_option_table[] = {
      "as srun --evenstep-power"},
     {OPTION_WORD, "meter", STEP_METER_WORDS, AT(meter), .help =
      "as srun --evenstep-meter"},
+    {OPTION_WORD, "lend", "off|on", AT(lend), .help =
+     "as srun --evenstep-lend"},
     {OPTION_TEXT, "report", "FILE", AT(report), .bare = "", .help =
      "as srun --evenstep-report"},
     {OPTION_FLAG, "required", NULL, AT(required), .help =

@@ -13,12 +13,16 @@
 
 #define REPORT_OFF "off" /* not even where the site wants one */
 
+/* As the values of --lend, and: it was not given. */
+enum attend_lend { ATTEND_LEND_OFF, ATTEND_LEND_ON, ATTEND_LEND_SITE };
+
 struct attend_options {
     uint32_t job, step, nodes; /* nodes 0: not known */
     const char *profile, *config, *command;
     enum metrics_source probe; /* fresh, cached, off: all nodes alike */
     enum power_variant power;
     enum step_meter meter; /* STEP_METERS: as the site has it */
+    enum attend_lend lend; /* ATTEND_LEND_SITE: likewise */
     const char *report;    /* a file, REPORT_OFF, "", or NULL: as the site */
     struct attend_input {
         char *source; /* to be copied to destination on every node */

@@ -109,10 +109,12 @@ const struct subcommand command_completion = {
 /* --- all ------------------------------------------------------------------ */
 
 const struct subcommand *const commands[] = {
-    &command_run,        &command_bcast,    &command_probe,  &command_plan,
-    &command_replay,     &command_simulate, &command_report, &command_conntable,
-    &command_graph,      &command_top,      &command_join,   &command_config,
-    &command_completion, &command_help,     &command_attend, NULL,
+    &command_run,       &command_tasks,    &command_bcast,
+    &command_probe,     &command_check,    &command_plan,
+    &command_replay,    &command_simulate, &command_report,
+    &command_conntable, &command_graph,    &command_top,
+    &command_join,      &command_config,   &command_completion,
+    &command_help,      &command_attend,   NULL,
 };
 
 const struct subcommand *command_find(const char *name, struct es_error *err)

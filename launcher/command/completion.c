@@ -97,7 +97,7 @@ static void offer_options(const struct wanted *w,
     char name[40];
 
     for (const struct option *o = c->option; o->type != OPTION_END; o++) {
-        if (o->type == OPTION_GROUP || (o->only && strcmp(o->only, action)))
+        if (!options_has(c, o) || (o->only && strcmp(o->only, action)))
             continue;
         snprintf(name, sizeof name, "--%s", o->name);
         offer(w, name, o->help);
@@ -169,7 +169,7 @@ static const struct option *option_of(const struct subcommand *c,
     size_t len = strlen(word);
 
     for (const struct option *o = c->option; o->type != OPTION_END; o++) {
-        if (o->type == OPTION_GROUP || !o->value)
+        if (!options_has(c, o) || !o->value)
             continue;
         if (strncmp(word, "--", 2) == 0
                 ? strcmp(o->name, word + 2) == 0

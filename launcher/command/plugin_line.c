@@ -3,11 +3,22 @@
 #include "launcher/base/plain_text.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+
+#define WAITS "EVENSTEP_PLUGIN_WAITS"
 
 /* The plugin takes no line for a failure. */
 static void end_line(struct plugin_line *l)
 {
     l->is_written = 1;
+    (void)fflush(stdout);
+}
+
+void plugin_line_wait(const struct plugin_line *l, int seconds)
+{
+    if (l->is_written || !getenv(WAITS))
+        return;
+    printf("wait %d\n", seconds);
     (void)fflush(stdout);
 }
 

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * plugin_line.h - the one line that the front end of a step writes to the plugin,
- * on its stdout:
+ * plugin_line.h - what the front end of a step writes to the plugin, on its stdout:
+ *
+ *   wait N            it may take N seconds from now on; only to a plugin that
+ *                     has said in the environment that it knows this
+ *
+ * and then one line:
  *
  *   ready             the step may start
  *   continue: TEXT    something failed; the site lets the step start anyway
@@ -23,6 +27,8 @@ struct plugin_line { /* all zero: not written yet */
     int is_written;
 };
 
+/* Not if the line is written. */
+void plugin_line_wait(const struct plugin_line *l, int seconds);
 void plugin_line_ready(struct plugin_line *l);
 /* What failed, and by the site's choice what becomes of the step, of which a file
  * may still be missing on the nodes. */

@@ -59,9 +59,9 @@ static void write_environ(const struct step_files *f,
     snprintf(text, sizeof text,
              "EVENSTEP_SHARE=%.6f\n"
              "EVENSTEP_NODE_COUNT=%zu\n"
-             "EVENSTEP_METER=%s\n" STEP_ENV_LIBS "=%s\n",
+             "EVENSTEP_METER=%s\n%s" STEP_ENV_LIBS "=%s\n",
              share, session_size(f->session), step_meter_name(f->meter),
-             f->libs);
+             f->lend ? "EVENSTEP_LEND=1\n" : "", f->libs);
     write_file(f, w, STEP_ENV, text);
 }
 

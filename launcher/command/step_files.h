@@ -17,6 +17,7 @@ struct step_files {
     uint32_t *tasks;     /* of the step on each node; owned */
     uint32_t patience_s; /* of tasks that wait for a slice */
     enum step_meter meter;
+    int lend;         /* CPUs of ranks that wait */
     const char *libs; /* folders of libraries that came, "a:b" */
     size_t unstored;  /* that nodes have not confirmed yet */
 };

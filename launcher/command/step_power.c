@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/command/step_power.h"
 #include "launcher/base/step_dir.h"
+#include "launcher/command/step_verdict.h"
+#include "launcher/session/step_still.h"
 #include "launcher/session/top_file.h"
+#include "pmix_bcast/clock.h"
 
 #include <event2/event.h>
 #include <stdio.h>
@@ -39,11 +42,44 @@ static void look_at_energy(struct step_power *p)
                           energy_view(p->energy, i));
 }
 
+static void look_at_cpu(struct step_power *p)
+{
+    for (size_t i = 0; p->times && i < p->times->n && i < p->nodes; i++) {
+        const struct step_node *node = &p->times->node[i];
+        double useful = 0, cpu = 0;
+
+        for (uint32_t k = 0; k < node->n && node->rank; k++) {
+            useful += node->rank[k].useful;
+            cpu += node->rank[k].cpu + node->rank[k].delay
+                   + node->rank[k].throttled + node->node_throttled;
+        }
+        steering_note_cpu(p->steering, i, useful, cpu);
+    }
+}
+
+/* That it hangs; or why its ranks have waited so far. */
+static void find_reason(const struct step_power *p, char reason[TOP_TEXT_MAX])
+{
+    struct step_verdict_text verdict;
+    struct step_summary sum;
+
+    *reason = '\0';
+    if (!p->times || !step_times_is_alive(p->times)
+        || step_still_text(p->times, reason)
+        || step_times_sum(p->times, NULL, &sum) < 0)
+        return;
+    step_verdict_tell(&verdict, p->times, &sum, steering_has_moved(p->steering),
+                      p->meter == STEP_METER_CPU);
+    snprintf(reason, TOP_TEXT_MAX, "%s", verdict.text);
+}
+
 static void on_time(evutil_socket_t fd, short what, void *arg)
 {
     struct step_power *p = arg;
     struct top_view top = {.job = p->job,
                            .step = p->step,
+                           .what = p->command,
+                           .seconds = (double)(clock_ns() - p->begun_ns) / 1e9,
                            .skew = steering_skew(p->steering),
                            .meter = "",
                            .aggregate = p->aggregate,
@@ -51,15 +87,18 @@ static void on_time(evutil_socket_t fd, short what, void *arg)
                            .node = view,
                            .from = p,
                            .times = p->times};
-    char name[STEP_NAME_MAX];
+    char name[STEP_NAME_MAX], reason[TOP_TEXT_MAX];
 
     (void)fd;
     (void)what;
+    look_at_cpu(p);
     steering_look(p->steering);
     look_at_energy(p);
     if (p->energy && p->saved)
         top.has_saved = energy_saved_sum(p->saved, p->energy, &top.saved);
     name_step(p, name);
+    find_reason(p, reason);
+    top.reason = reason;
     if (steering_is_alive(p->steering))
         (void)top_file_write(name, &top); /* a view only: no warning */
 }
@@ -74,6 +113,7 @@ int step_power_start(struct step_power *p,
     char name[STEP_NAME_MAX];
 
     p->nodes = (uint32_t)session_size(session);
+    p->begun_ns = clock_ns();
     p->aggregate = config->aggregate;
     p->variant = variant;
     name_step(p, name);

@@ -24,6 +24,8 @@ struct step_power { /* all zero: not started */
     struct energy_saved *saved;     /* nodes; NULL: not what it is for */
     const struct step_times *times; /* of its ranks, for top; or NULL */
     enum step_meter meter;
+    const char *command; /* of the step, or NULL; the caller's */
+    int64_t begun_ns;
 };
 
 /* p->job, p->step and p->meter are set; config must outlive p.  Returns 0, or -1 if

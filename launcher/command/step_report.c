@@ -92,7 +92,7 @@ void step_report_end(struct step_report *r,
 
     r->over = over;
     r->arg = arg;
-    if (r->times && r->wanted && !r->late) {
+    if (r->times && (r->wanted || r->is_awaited) && !r->late) {
         r->late = evtimer_new(base, on_late, r);
         if (r->late && evtimer_add(r->late, &tv) == 0) {
             step_times_ask(r->times);
@@ -149,7 +149,9 @@ void step_report_tell(struct step_report *r, const struct qualification *q)
                                 .step = r->step,
                                 .times = r->times,
                                 .summary = &summary,
+                                .command = r->command,
                                 .is_steered = r->is_steered,
+                                .is_cpu = r->is_cpu,
                                 .nodes = q->n > 0 ? q : NULL,
                                 .energy = r->energy,
                                 .saved = r->saved};

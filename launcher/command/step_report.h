@@ -25,8 +25,11 @@ struct step_report { /* all zero: not started */
     const struct energy_saved *saved;  /* a node each; likewise */
     struct event *late;                /* nodes do not answer */
     const char *path;                  /* of the file, or "" */
+    const char *command;               /* of the step, or NULL: not known */
     FILE *file;                        /* or NULL */
     int wanted, is_steered; /* the latter as of the end, by the caller */
+    int is_cpu;             /* the meter, by the caller: CPU time, not MPI */
+    int is_awaited; /* by the caller: its nodes are asked, wanted or not */
     uint32_t job, step;
     void (*over)(void *arg);
     void *arg;

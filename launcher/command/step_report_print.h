@@ -13,18 +13,20 @@
 
 #include <stdio.h>
 
-#define STEP_REPORT_LINES 5
+#define STEP_REPORT_LINES 8
 #define STEP_REPORT_LINE  1024
 
 struct step_report_of {
     uint32_t job, step;
     const struct step_times *times;
     const struct step_summary *summary;
+    const char *command; /* NULL: not known */
     const double *speed; /* of each node, percent; NULL: not known */
     const struct energy_watch *energy; /* likewise */
     const struct energy_saved *saved;  /* a node each; likewise */
     const struct qualification *nodes; /* likewise */
     int is_steered; /* nodes had more or less than their parts */
+    int is_cpu;     /* metered by CPU time: waiting is time without it */
 };
 
 /* The paragraph, a line each; returns how many lines there are. */

@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/command/step_watch.h"
+#include "launcher/base/notice.h"
+#include "launcher/command/step_lent.h"
+#include "launcher/session/job_end.h"
+#include "launcher/session/step_death.h"
+#include "launcher/session/step_still.h"
 
+#include <event2/event.h>
 #include <string.h>
+
+#define STILL_S 1 /* between two looks if the step hangs */
 
 /* The plugin has started guards for these.  Without memory nothing is known of
  * the energy. */
@@ -19,6 +27,46 @@ static void watch_energy(struct step_watch *w,
     w->report.saved = w->power.saved;
 }
 
+static void say_if_still(struct step_watch *w)
+{
+    char text[STEP_STILL_TEXT];
+
+    if (w->is_still || !w->report.times
+        || !step_still_text(w->report.times, text))
+        return;
+    w->is_still = 1;
+    notice("step %u.%u: %s", w->report.job, w->report.step, text);
+}
+
+static void on_still(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd;
+    (void)what;
+    say_if_still(arg);
+}
+
+/* Only Slurm knows why it has ended all ranks. */
+static void find_why(struct step_watch *w)
+{
+    struct step_death d;
+
+    if (!w->report.times)
+        return;
+    step_death_find(&d, w->report.times);
+    if (step_death_is_of_all(&d))
+        w->report.times->why = job_end_why(w->report.job);
+}
+
+/* Without memory it is not said. */
+static void watch_still(struct step_watch *w, struct event_base *base)
+{
+    static const struct timeval tv = {STILL_S, 0};
+
+    w->on_still = event_new(base, -1, EV_PERSIST, on_still, w);
+    if (w->on_still)
+        (void)event_add(w->on_still, &tv);
+}
+
 int step_watch_start(struct step_watch *w,
                      const struct front *front,
                      const struct config *config,
@@ -26,7 +74,11 @@ int step_watch_start(struct step_watch *w,
 {
     w->power.job = w->report.job = o->job;
     w->power.step = w->report.step = o->step;
+    w->report.command = o->command;
     w->power.meter = config->step_meter;
+    w->report.is_cpu = config->step_meter == STEP_METER_CPU;
+    w->power.command = o->command;
+    w->is_lending = w->report.is_awaited = o->lend == ATTEND_LEND_ON;
     step_report_start(&w->report, front->session);
     w->power.times = w->report.times;
     if (step_power_start(&w->power, front->base, front->session, &config->power,
@@ -37,6 +89,7 @@ int step_watch_start(struct step_watch *w,
                < 0)
         return -1;
     watch_energy(w, front, config, o);
+    watch_still(w, front->base);
     return 0;
 }
 
@@ -77,18 +130,29 @@ void step_watch_end(struct step_watch *w,
                     void *arg)
 {
     lost_agents_stop(&w->lost);
+    if (w->on_still)
+        (void)event_del(w->on_still);
     step_report_end(&w->report, base, over, arg);
 }
 
 void step_watch_tell(struct step_watch *w, const struct qualification *q)
 {
+    char line[STEP_LENT_LINE];
+
     w->report.is_steered =
         w->power.steering && steering_has_moved(w->power.steering);
+    if (w->report.wanted)
+        find_why(w);
     step_report_tell(&w->report, q);
+    if (w->report.times && (w->report.wanted || w->is_lending)
+        && step_lent_text(w->report.times, w->is_lending, line))
+        notice("%s", line);
 }
 
 void step_watch_stop(struct step_watch *w)
 {
+    if (w->on_still)
+        event_free(w->on_still);
     step_power_stop(&w->power);
     lost_agents_stop(&w->lost);
     step_report_stop(&w->report);

@@ -18,6 +18,9 @@ struct step_watch { /* all zero: not started */
     struct energy_watch *energy;
     struct step_report report;
     struct lost_agents lost;
+    int is_lending;         /* asked for by the user */
+    struct event *on_still; /* looks now and then if it hangs */
+    int is_still;           /* that was said */
 };
 
 /* Start, before the tasks do: their meters look for the page of their node only

@@ -133,7 +133,10 @@ void top_page_meters(struct top_page *page,
         slowest_first(rack, n, racks, step->aggregate);
     top_step_line(line, step);
     add_folded(page, line, columns);
-    add_racks(page, &all, 1, columns);
+    if (step->reason[0])
+        add_folded(page, step->reason, columns);
+    if (n > 0 || !step->reason[0])
+        add_racks(page, &all, 1, columns);
     add_racks(page, rack, n - below, columns);
     if ((next = next_line(page)) != NULL)
         snprintf(next, TOP_LINE, "%s", top_head(step));

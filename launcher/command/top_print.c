@@ -141,8 +141,15 @@ void top_step_line(char line[TOP_LINE], const struct top_step *step)
     struct efficiency_sum all = sum_of_all(step);
     struct efficiency e = efficiency_of(&all);
     char parallel[80] = "", threads[32] = "", energy[64], saved[32];
-    char lost[32] = "";
+    char lost[32] = "", what[TOP_WHAT_MAX + 1] = "";
+    char elapsed[32] = "", skew[TOP_LINE] = "";
 
+    if (step->kind == TOP_STEP && step->what[0]) /* others have a title */
+        snprintf(what, sizeof what, " %s", step->what);
+    if (step->seconds > 0)
+        snprintf(elapsed, sizeof elapsed, ", %.0f s so far", step->seconds);
+    if (all.ranks == 0)
+        snprintf(skew, TOP_LINE, ", skew %.6f", step->skew);
     if (all.room > 0)
         snprintf(threads, sizeof threads, ", threads %.2f", e.threads);
     if (all.ranks > 0)
@@ -154,10 +161,10 @@ void top_step_line(char line[TOP_LINE], const struct top_step *step)
     if (lost_of(step) > 0)
         snprintf(lost, sizeof lost, " (%zu lost)", lost_of(step));
     snprintf(line, TOP_LINE,
-             "step %" PRIu32 ".%" PRIu32 ": %zu nodes%s, skew %.6f%s%s%s%s%s%s",
-             step->job, step->step, step->n, lost, step->skew, parallel,
-             step->meter[0] ? ", metered by " : "", step->meter, proxy, energy,
-             saved);
+             "step %" PRIu32 ".%" PRIu32 "%s: %zu nodes%s%s%s%s%s%s%s%s%s",
+             step->job, step->step, what, step->n, lost, elapsed, skew,
+             parallel, step->meter[0] ? ", metered by " : "", step->meter,
+             proxy, energy, saved);
 }
 
 void top_group_line(char line[TOP_LINE],
@@ -168,9 +175,9 @@ void top_group_line(char line[TOP_LINE],
         enum aggregate how;
         int digits;
     } told[] = {
-        {AGGREGATE_MIN, 3},       {AGGREGATE_MEAN, 3},
-        {AGGREGATE_MEDIAN, 3},    {AGGREGATE_VARIANCE, 5},
-        {AGGREGATE_DEVIATION, 4},
+        {AGGREGATE_MIN, 3},
+        {AGGREGATE_MEAN, 3},
+        {AGGREGATE_MEDIAN, 3},
     };
     char number[400];
     int n;

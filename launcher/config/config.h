@@ -40,6 +40,7 @@ struct config {
     struct threshold_rule step_threshold; /* plugin { threshold } */
     int step_patience_s;                  /* plugin { patience } */
     enum step_meter step_meter;           /* plugin { meter } */
+    int step_lend;                        /* plugin { lend } */
     int step_report;      /* plugin { report }: how each step went */
     struct config_probe { /* probe { … } */
         int budget_ms;    /* for all elements of a node */
@@ -70,15 +71,20 @@ struct config {
         int strict;       /* scheme: as published, CN 102486739 */
         int rails;        /* several networks of interface at once */
     } bcast;
+    int timeout_s;        /* agents { timeout }: that they have to come */
     int linger_s;         /* agents { linger }: that they stay; 0: not at all */
     int encrypt;          /* encrypt all connections */
     struct config_power { /* power { … } */
         char actuator[16];
-        double start, floor;      /* parts of what a node can have at most */
+        double cap;    /* of a node: watts, MHz or a part, as the actuator;
+                         0: none */
+        double floor;  /* part of what a node can have at most */
+        int has_start; /* of a file for version 0.1: no effect */
         double bound, band, gain; /* policy/power.h */
         int interval_ms;          /* between two samples of the meters */
         enum aggregate aggregate; /* of a node's threads */
         int within_nodes; /* their ranks and packages are steered, too */
+        int energy;       /* users of whole nodes may see RAPL's counters */
         size_t budgets;
         struct config_budget { /* budget "RACK" { most = … } */
             char rack[BUDGET_RACK_MAX];

@@ -25,10 +25,10 @@
 /* Seconds; the controller of Slurm serves everybody, and a drain may take
  * hours. */
 #define DRAIN_INTERVAL_S 60
+#define TIMEOUT_S        60 /* for agents to come */
 
 /* The defaults of power { }. */
-#define ACTUATOR    "cgroup"   /* limits nothing but the step */
-#define START       0.8        /* below full speed: room to shift */
+#define ACTUATOR    "off"      /* root writes nothing until the site says so */
 #define CACHE       "/var/tmp" /* on disk, and lasts; /tmp may be memory */
 #define CACHE_BYTES UINT64_C(10000000000)
 /* As sbcast's own: what every node has. */
@@ -54,6 +54,7 @@ static void defaults(struct config *c)
     c->probe.elements = PROBE_CORE;
     for (int e = 0; e < ELEMENTS; e++)
         c->probe.outlier[e] = OUTLIER_LIMIT;
+    c->timeout_s = TIMEOUT_S;
     c->slurm.drain_interval_s = DRAIN_INTERVAL_S;
     c->bcast.small = SMALL;
     strcpy(c->bcast.cache, CACHE);
@@ -61,14 +62,14 @@ static void defaults(struct config *c)
     c->bcast.threads = THREADS_AUTO;
     c->bcast.cache_bytes = CACHE_BYTES;
     c->power = (struct config_power){.actuator = ACTUATOR,
-                                     .start = START,
                                      .floor = FLOOR,
                                      .bound = POWER_BOUND,
                                      .band = POWER_BAND,
                                      .gain = POWER_GAIN,
                                      .interval_ms = INTERVAL_MS,
                                      .aggregate = AGGREGATE_MIN,
-                                     .within_nodes = 1};
+                                     .within_nodes = 1,
+                                     .energy = 1};
     c->energy = example_power;
     for (; (named = profile_at(c->profiles)) != NULL; c->profiles++) {
         struct config_profile *p = &c->profile[c->profiles];
@@ -103,7 +104,9 @@ static void take_plugin(struct config *c, cfg_t *plugin)
         c->step_patience_s = (int)patience;
     if (meter)
         c->step_meter = step_meter_find(meter);
-    if (cfg_size(plugin, "report") > 0) /* it was given */
+    if (cfg_size(plugin, "lend") > 0) /* it was given */
+        c->step_lend = cfg_getbool(plugin, "lend") == cfg_true;
+    if (cfg_size(plugin, "report") > 0)
         c->step_report = cfg_getbool(plugin, "report") == cfg_true;
 }
 
@@ -312,8 +315,11 @@ static void take_slurm(struct config_slurm *s, cfg_t *slurm)
 
 static void take_agents(struct config *c, cfg_t *agents)
 {
+    long timeout = cfg_getint(agents, "timeout");
     long linger = cfg_getint(agents, "linger");
 
+    if (timeout != NOT_GIVEN)
+        c->timeout_s = (int)timeout;
     if (linger != NOT_GIVEN)
         c->linger_s = (int)linger;
 }
@@ -402,7 +408,10 @@ static void take_power(struct config_power *p, cfg_t *power)
         p->interval_ms = (int)interval;
     if (cfg_size(power, "within_nodes") > 0) /* it was given */
         p->within_nodes = cfg_getbool(power, "within_nodes") != cfg_false;
-    take_share(&p->start, power, "start");
+    if (cfg_size(power, "energy") > 0)
+        p->energy = cfg_getbool(power, "energy") != cfg_false;
+    take_share(&p->cap, power, "cap");
+    p->has_start = !isnan(cfg_getfloat(power, "start"));
     take_share(&p->floor, power, "floor");
     take_share(&p->bound, power, "bound");
     take_share(&p->band, power, "band");

@@ -40,10 +40,12 @@ static void print_value(const char *key, double v)
 static void print_power(const struct config_power *p)
 {
     printf("power {\n  actuator = \"%s\"\n  aggregate = \"%s\"\n"
-           "  interval_ms = %d\n  within_nodes = %s\n",
+           "  interval_ms = %d\n  within_nodes = %s\n"
+           "  energy = %s\n",
            p->actuator, aggregate_name(p->aggregate), p->interval_ms,
-           p->within_nodes ? "true" : "false");
-    print_value("start", p->start);
+           p->within_nodes ? "true" : "false", p->energy ? "true" : "false");
+    if (p->cap > 0)
+        print_value("cap", p->cap);
     print_value("floor", p->floor);
     print_value("bound", p->bound);
     print_value("band", p->band);
@@ -164,6 +166,7 @@ static void print_plugin(const struct config *c)
     print_threshold(&c->step_threshold);
     printf("  patience = %d\n", c->step_patience_s);
     printf("  meter = \"%s\"\n", step_meter_name(c->step_meter));
+    printf("  lend = %s\n", c->step_lend ? "true" : "false");
     printf("  report = %s\n", c->step_report ? "true" : "false");
     puts("}");
 }
@@ -195,7 +198,8 @@ int config_print(const struct config *c)
     print_probe(&c->probe);
     printf("slurm {\n  drain_interval = %d\n  job_comment = %s\n}\n",
            c->slurm.drain_interval_s, c->slurm.job_comment ? "true" : "false");
-    printf("agents {\n  linger = %d\n}\n", c->linger_s);
+    printf("agents {\n  timeout = %d\n  linger = %d\n}\n", c->timeout_s,
+           c->linger_s);
     printf("bcast {\n  branches = %u\n  chunk = %u\n  small = %u\n",
            c->bcast.branches, c->bcast.chunk, c->bcast.small);
     printf("  cache = \"%s\"\n  cache_mb = %" PRIu64 "\n", c->bcast.cache,

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/config/config_syntax.h"
 #include "launcher/base/loader_list.h"
+#include "launcher/base/notice.h"
 #include "launcher/base/number.h"
+#include "launcher/config/conf_text.h"
 #include "launcher/config/config.h"
 #include "launcher/config/policy_option.h"
 #include "launcher/config/policy_syntax.h"
@@ -24,6 +26,8 @@
 #define PATIENCE_MAX   86400 /* seconds; a step that waits longer hangs */
 #define NEED_BYTES_MAX 1e18
 #define DRAIN_MAX      86400 /* seconds */
+#define TIMEOUT_MIN    5     /* likewise */
+#define NEWER_MOST     64 /* keys of a newer evenstep; a file with more is none */
 
 static int check_on_error(cfg_t *cfg, cfg_opt_t *opt)
 {
@@ -108,6 +112,7 @@ static const struct whole {
     {"cache_mb", 1, CACHE_MB_MAX, "give 1 to 100000000"},
     {"patience", 1, PATIENCE_MAX, "give 1 to 86400 seconds"},
     {"linger", 0, DRAIN_MAX, "give 1 to 86400 seconds, or 0 for not at all"},
+    {"timeout", TIMEOUT_MIN, DRAIN_MAX, "give 5 to 86400 seconds"},
     {"drain_interval", 0, DRAIN_MAX, "give 1 to 86400 seconds, or 0 for never"},
     {"interval_ms", INTERVAL_MIN_MS, INTERVAL_MAX_MS, "give 1 to 10000"},
 };
@@ -179,6 +184,35 @@ static int check_share(cfg_t *cfg, cfg_opt_t *opt)
     if (v >= s->min && v <= s->max)
         return 0;
     return grammar_refuse(cfg, s->mend, "power: %s is out of range", s->key);
+}
+
+static int check_cap(cfg_t *cfg, cfg_opt_t *opt)
+{
+    double v = cfg_opt_getnfloat(opt, 0);
+
+    if (v >= 0.01 && v <= 1e9)
+        return 0;
+    return grammar_refuse(cfg, "give 0.01 to 1e9",
+                          "power: cap is out of range");
+}
+
+/* A cap of watts or MHz needs an actuator that has such. */
+static int check_power(cfg_t *cfg, cfg_opt_t *opt)
+{
+    cfg_t *power = cfg_opt_getnsec(opt, 0);
+    const char *actuator = cfg_getstr(power, "actuator");
+    double cap = cfg_getfloat(power, "cap");
+
+    if (!(cap > 1)
+        || (actuator
+            && (strcmp(actuator, "rapl") == 0
+                || strcmp(actuator, "cpufreq") == 0)))
+        return 0;
+    return grammar_refuse(cfg,
+                          "give a part of the CPUs, 0.01 to 1, or watts or MHz "
+                          "with actuator = \"rapl\" or \"cpufreq\"",
+                          "power: cap is out of range for actuator %s",
+                          actuator ? actuator : "off");
 }
 
 static int check_actuator(cfg_t *cfg, cfg_opt_t *opt)
@@ -460,6 +494,15 @@ static cfg_opt_t influence_key(const char *name)
 }
 
 /* libconfuse copies all that it is given. */
+static int check_version(cfg_t *cfg, cfg_opt_t *opt)
+{
+    if (conf_text_is_version(cfg_opt_getnstr(opt, 0)))
+        return 0;
+    return grammar_refuse(cfg, "give the release that it is for, as \"0.2\"",
+                          "version: \"%.60s\" is none",
+                          cfg_opt_getnstr(opt, 0));
+}
+
 static cfg_t *all_sections(void)
 {
     cfg_opt_t plugin[] = {grammar_text("on_error", check_on_error),
@@ -468,6 +511,7 @@ static cfg_t *all_sections(void)
                           grammar_text("threshold", check_threshold),
                           grammar_whole("patience", check_whole),
                           grammar_text("meter", check_meter),
+                          CFG_BOOL("lend", cfg_false, CFGF_NODEFAULT),
                           CFG_BOOL("report", cfg_false, CFGF_NODEFAULT),
                           CFG_END()};
     cfg_opt_t element[] = {CFG_BOOL("measure", cfg_true, CFGF_NODEFAULT),
@@ -488,7 +532,8 @@ static cfg_t *all_sections(void)
     cfg_opt_t slurm[] = {grammar_whole("drain_interval", check_whole),
                          CFG_BOOL("job_comment", cfg_false, CFGF_NODEFAULT),
                          CFG_END()};
-    cfg_opt_t agents[] = {grammar_whole("linger", check_whole), CFG_END()};
+    cfg_opt_t agents[] = {grammar_whole("timeout", check_whole),
+                          grammar_whole("linger", check_whole), CFG_END()};
     cfg_opt_t bcast[] = {grammar_whole("branches", check_whole),
                          grammar_whole("chunk", check_whole),
                          grammar_whole("small", check_whole),
@@ -505,6 +550,7 @@ static cfg_t *all_sections(void)
                          CFG_END()};
     cfg_opt_t budget[] = {grammar_number("most", NULL), CFG_END()};
     cfg_opt_t power[] = {grammar_titled("budget", budget, check_budget),
+                         grammar_number("cap", check_cap),
                          grammar_number("start", check_share),
                          grammar_number("floor", check_share),
                          grammar_number("bound", check_share),
@@ -514,6 +560,7 @@ static cfg_t *all_sections(void)
                          grammar_text("actuator", check_actuator),
                          grammar_text("aggregate", check_aggregate),
                          CFG_BOOL("within_nodes", cfg_true, CFGF_NODEFAULT),
+                         CFG_BOOL("energy", cfg_true, CFGF_NODEFAULT),
                          CFG_END()};
     cfg_opt_t energy[] = {grammar_number("busy", check_watts),
                           grammar_number("idle", check_watts),
@@ -536,25 +583,65 @@ static cfg_t *all_sections(void)
                            influence_key("Z"),
                            CFG_END()};
     cfg_opt_t policy[POLICY_KEYS_MAX];
-    cfg_opt_t all[] = {CFG_BOOL("encrypt", cfg_false, CFGF_NODEFAULT),
-                       grammar_text("wireup", check_wireup),
-                       grammar_section("plugin", plugin),
-                       grammar_section("probe", probe),
-                       grammar_section("slurm", slurm),
-                       grammar_section("agents", agents),
-                       grammar_section("bcast", bcast),
-                       grammar_titled("policy", policy, policy_check),
-                       grammar_titled("profile", profile, check_profile),
-                       grammar_section("energy", energy),
-                       grammar_section("power", power),
-                       grammar_end(),
-                       CFG_END()};
+    cfg_opt_t all[] = {
+        grammar_text("version", check_version),
+        CFG_BOOL("encrypt", cfg_false, CFGF_NODEFAULT),
+        grammar_text("wireup", check_wireup),
+        grammar_section("plugin", plugin),
+        grammar_section("probe", probe),
+        grammar_section("slurm", slurm),
+        grammar_section("agents", agents),
+        grammar_section("bcast", bcast),
+        grammar_titled("policy", policy, policy_check),
+        grammar_titled("profile", profile, check_profile),
+        grammar_section("energy", energy),
+        grammar_key(grammar_section("power", power), check_power),
+        grammar_end(),
+        CFG_END()};
 
     policy_keys(policy);
     return cfg_init(all, CFGF_NONE);
 }
 
+/* Of a file for a newer evenstep, keys that we do not know are blanked in text, and
+ * told. */
+static cfg_t *parse_newer(const char *name, char *text, struct es_error *err)
+{
+    for (int i = 0;; i++) {
+        struct es_error why = {0};
+        cfg_t *cfg = grammar_parse(all_sections(), name, text, &why);
+        char key[64];
+        int line;
+
+        snprintf(key, sizeof key, "%s", grammar_unknown(&line));
+        if (cfg)
+            return cfg;
+        if (!key[0] || i == NEWER_MOST
+            || conf_text_blank_key(text, line, key) < 0) {
+            if (err)
+                *err = why;
+            return NULL;
+        }
+        notice(
+            "warning: %s:%d: %s is left out: the file is for a newer evenstep "
+            "than this, " EVENSTEP_VERSION,
+            name, line, key);
+    }
+}
+
 cfg_t *config_parse(const char *name, const char *text, struct es_error *err)
 {
-    return grammar_parse(all_sections(), name, text, err);
+    char *copy;
+    cfg_t *cfg;
+
+    if (!conf_text_is_newer(text, EVENSTEP_VERSION))
+        return grammar_parse(all_sections(), name, text, err);
+    copy = strdup(text);
+    if (!copy) {
+        es_no_memory(err);
+        return NULL;
+    }
+    cfg = parse_newer(name, copy, err);
+    free(copy);
+    return cfg;
 }

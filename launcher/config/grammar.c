@@ -5,6 +5,7 @@
  * the top level.
  */
 #include "launcher/config/grammar.h"
+#include "launcher/config/conf_text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -21,6 +22,8 @@ struct parsing {
     struct es_error err;
     const char *name; /* of the file */
     long end; /* value of the option at the end: the length of the text */
+    char unknown[64]; /* the key that there is not, on this line */
+    int line;
 };
 static _Thread_local struct parsing parsing;
 
@@ -33,6 +36,8 @@ __attribute__((format(printf, 2, 0))) static void on_error(cfg_t *cfg,
     if (parsing.err.kind != ES_OK)
         return; /* the first error says most */
     vsnprintf(what, sizeof what, fmt, ap);
+    if (sscanf(what, "no such option '%63[^']'", parsing.unknown) == 1)
+        parsing.line = cfg->line;
     if (strstr(what, END_OPTION))
         es_fail(&parsing.err, ES_USAGE, "close it",
                 "%s: a section or comment is open at its end", parsing.name);
@@ -131,6 +136,7 @@ static int parse(cfg_t *cfg,
     if (asprintf(&whole, "%s\n" END_OPTION " = %ld\n", text, parsing.end) < 0)
         return es_no_memory(err);
     cfg_set_error_function(cfg, on_error);
+    conf_text_blank_comments(whole);
     rc = cfg_parse_buf(cfg, whole);
     free(whole);
     if (rc == CFG_SUCCESS && cfg_getint(cfg, END_OPTION) == parsing.end)
@@ -144,6 +150,12 @@ static int parse(cfg_t *cfg,
     if (err)
         *err = parsing.err;
     return -1;
+}
+
+const char *grammar_unknown(int *line)
+{
+    *line = parsing.line;
+    return parsing.unknown;
 }
 
 cfg_t *grammar_parse(cfg_t *cfg,

@@ -46,5 +46,8 @@ cfg_t *grammar_parse(cfg_t *cfg,
                      const char *name,
                      const char *text,
                      struct es_error *err);
+/* If that was because of a key that there is not: the key, and its line; else "".
+ * Valid until the next text is parsed by this thread. */
+const char *grammar_unknown(int *line);
 
 #endif

@@ -49,6 +49,7 @@ struct plan {
     int orphan_signal;
     const cpu_set_t *cpus;
     size_t cpus_bytes;
+    int stays;
 };
 
 static const char *path_of(char *const *envp)
@@ -133,7 +134,8 @@ static int plan_init(struct plan *plan,
         .parent = getpid(),
         .orphan_signal = spec->orphan_signal ? spec->orphan_signal : SIGKILL,
         .cpus = spec->cpus,
-        .cpus_bytes = spec->cpus_bytes};
+        .cpus_bytes = spec->cpus_bytes,
+        .stays = spec->stays};
     if (!spec->argv[0] || spec->argv[0][0] == '\0')
         return es_fail(err, ES_USAGE, "name one after --", "no command given");
     if (spec->dir) {
@@ -185,7 +187,8 @@ static void reset_signals(void)
 /* 0, or -1 with errno.  A parent that is already gone cannot signal us. */
 static int child_prepare(const struct plan *plan)
 {
-    if (setpgid(0, 0) < 0 || prctl(PR_SET_PDEATHSIG, plan->orphan_signal) < 0)
+    if ((!plan->stays && setpgid(0, 0) < 0)
+        || prctl(PR_SET_PDEATHSIG, plan->orphan_signal) < 0)
         return -1;
     if (getppid() != plan->parent)
         _exit(126);
@@ -260,7 +263,7 @@ static pid_t fork_child(const struct plan *plan)
         child_main(plan);
     error = errno;
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (pid > 0)
+    if (pid > 0 && !plan->stays)
         (void)setpgid(pid, pid); /* the child does so, too: who is first */
     errno = error;
     return pid;

@@ -29,10 +29,11 @@ struct execution_spec {
     int in_fd;                 /* its stdin; 0: /dev/null */
     const cpu_set_t *cpus;     /* that it may run on; NULL: as we may */
     size_t cpus_bytes;         /* of these */
+    int stays;                 /* in our process group */
 };
 
 struct spawned {
-    pid_t pid;          /* and its group */
+    pid_t pid;          /* and its group, unless it stays in ours */
     int out_fd, err_fd; /* read ends of its stdout and stderr, non-blocking */
     int exec_fd; /* at its end: a struct exec_fault if exec failed, else nothing */
     int64_t begin_ns; /* before the fork, CLOCK_MONOTONIC */

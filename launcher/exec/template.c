@@ -43,11 +43,27 @@ static void fields_of(struct field f[FIELDS],
     snprintf(f[6].value, VALUE_MAX, "%s", node);
 }
 
-/* A name, or nothing, with braces around it. */
+int template_braced(const char *text,
+                    template_name_fn *length_of,
+                    const void *arg,
+                    struct template_braced *b)
+{
+    size_t open = strspn(text, "{"), close;
+
+    *b = (struct template_braced){.name = text + open, .len = open};
+    b->name_len = open == 0 ? SIZE_MAX : length_of(arg, b->name);
+    if (b->name_len == SIZE_MAX)
+        return 0;
+    close = strspn(b->name + b->name_len, "}");
+    b->pair = open < close ? open : close;
+    b->before = open - b->pair;
+    b->len = open + b->name_len + b->pair;
+    return 1;
+}
+
 struct braced {
-    size_t name;         /* of names[]; FIELDS: nothing */
-    size_t before, pair; /* braces that have no partner, and pairs */
-    size_t len;          /* of all, up to the last partner */
+    struct template_braced b;
+    size_t name; /* of names[]; FIELDS: nothing */
 };
 
 /* The name of a field that stands before a '}'; FIELDS + 1: none, FIELDS:
@@ -65,24 +81,26 @@ static size_t name_len(size_t name)
     return name < FIELDS ? strlen(names[name][0]) - 2 : 0;
 }
 
+static size_t name_len_at(const void *arg, const char *text)
+{
+    size_t name = name_at(text);
+
+    (void)arg;
+    return name > FIELDS ? SIZE_MAX : name_len(name);
+}
+
 static int find_braced(const char *text, struct braced *b)
 {
-    size_t open = strspn(text, "{"), close;
+    int found = template_braced(text, name_len_at, NULL, &b->b);
 
-    *b = (struct braced){.name = name_at(text + open)};
-    if (open == 0 || b->name > FIELDS)
-        return 0;
-    close = strspn(text + open + name_len(b->name), "}");
-    b->pair = open < close ? open : close;
-    b->before = open - b->pair;
-    b->len = open + name_len(b->name) + b->pair;
-    return 1;
+    b->name = found ? name_at(b->b.name) : FIELDS + 1;
+    return found;
 }
 
 /* Is it filled in? */
 static int is_field(const struct braced *b)
 {
-    return b->name < FIELDS && b->pair % 2 == 1;
+    return b->name < FIELDS && b->b.pair % 2 == 1;
 }
 
 const char *template_next(const char *text, const char **at)
@@ -93,10 +111,10 @@ const char *template_next(const char *text, const char **at)
         int found = find_braced(text, &b);
 
         if (found && is_field(&b)) {
-            *at = text + b.before + b.pair - 1;
+            *at = text + b.b.before + b.b.pair - 1;
             return names[b.name][0];
         }
-        text += found ? b.len : strspn(text, "{");
+        text += b.b.len;
     }
     return NULL;
 }
@@ -109,9 +127,9 @@ static void put_times(FILE *to, char c, size_t n)
 
 static void put_braced(FILE *to, const struct braced *b, const struct field f[])
 {
-    size_t kept = b->name < FIELDS ? b->pair / 2 : (b->pair + 1) / 2;
+    size_t kept = b->name < FIELDS ? b->b.pair / 2 : (b->b.pair + 1) / 2;
 
-    put_times(to, '{', b->before + kept);
+    put_times(to, '{', b->b.before + kept);
     if (is_field(b))
         (void)fputs(f[b->name].value, to);
     else if (b->name < FIELDS)
@@ -143,7 +161,7 @@ static char *fill_word(const char *word, const struct field f[])
     while (*word)
         if (*word == '{' && find_braced(word, &b)) {
             put_braced(to, &b, f);
-            word += b.len;
+            word += b.b.len;
         } else {
             size_t n = *word == '{' ? strspn(word, "{") : 1;
 
@@ -296,6 +314,21 @@ char **template_environ(char *const env[],
 fail:
     template_free(words);
     return NULL;
+}
+
+char **template_copy(char *const words[])
+{
+    size_t n = count_words(words);
+    char **copy = calloc(n + 1, sizeof *copy);
+
+    for (size_t i = 0; copy && i < n; i++) {
+        copy[i] = strdup(words[i]);
+        if (!copy[i]) {
+            template_free(copy);
+            return NULL;
+        }
+    }
+    return copy;
 }
 
 int template_put(char ***env, const char *entry)

@@ -13,6 +13,26 @@
 
 #include "launcher/wire/protocol.h"
 
+/* A name, or nothing, with braces around it. */
+struct template_braced {
+    const char *name;
+    size_t name_len;
+    size_t before, pair; /* braces that have no partner, and pairs */
+    size_t len;          /* of all, up to the last partner */
+};
+
+/* The bytes of a name that is in front of a '}' of a text, 0 for nothing; SIZE_MAX:
+ * it is none. */
+typedef size_t template_name_fn(const void *arg, const char *text);
+
+/* Does a text begin with braces around a name, or nothing?  An odd number of pairs
+ * means what is filled in, and of an even one half are kept.  Else b->len braces are
+ * as they are. */
+int template_braced(const char *text,
+                    template_name_fn *length_of,
+                    const void *arg,
+                    struct template_braced *b);
+
 /* The i-th field, as it is written in a word: "{begin}"; NULL behind the last.
  */
 const char *template_field(size_t i);
@@ -44,7 +64,9 @@ char **template_argv(char *const argv[],
 char **template_environ(char *const env[],
                         const struct msg_run *slice,
                         const char *node);
-/* Put NAME=VALUE into an environment that template_environ() made.  0, or -1 if
+/* A copy of words; NULL if memory ran out. */
+char **template_copy(char *const words[]);
+/* Put NAME=VALUE into an environment that one of these made.  0, or -1 if
  * memory ran out: it is as it was. */
 int template_put(char ***env, const char *entry);
 void template_free(char **words);

@@ -61,7 +61,7 @@ static int give_back(const struct graph_running *r)
         (void)list(r, r->released, 0, names, NAMES_MAX, r->state.nodes);
         snprintf(text, NAMES_MAX + 16, "NodeList=%s", names);
         if (strlen(names) < NAMES_MAX - 1)
-            rc = scontrol_run(words, NULL, 0);
+            rc = scontrol_run(words, NULL, 0, SCONTROL_S);
     }
     free(names);
     free(text);

@@ -116,6 +116,7 @@ static int open_exchange(struct graph_running *r)
                                .open = graph_open_input,
                                .fetched = graph_take_result,
                                .arg = r};
+    const struct listen_at at = session_listen_at(r->front.session);
     struct listener_setup door = {
         .base = r->front.base,
         .secret = session_secret(r->front.session),
@@ -123,6 +124,7 @@ static int open_exchange(struct graph_running *r)
         .self = FRONT_END,
         .ports = session_ports(r->front.session),
         .loopback = address_loopback_for(session_is_local(r->front.session)),
+        .at = &at,
         .called = mesh_take,
         .full = file_limit_reached};
 
@@ -188,6 +190,7 @@ static int open_session(struct graph_running *r)
         .local_speed = local_option_speeds(r->o->local),
         .place.srun_args = r->o->srun,
         .energy = r->o->local->n == 0,
+        .spare = 1,
     };
 
     return front_open(&r->front, r->o->config, &setup, &session_events, r);

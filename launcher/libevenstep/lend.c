@@ -17,8 +17,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LOOK_NS     5000000 /* between two looks */
-#define THREADS_MAX 256u    /* beyond its CPUs: further ones are left alone */
+#define LOOK_NS 5000000 /* between two looks */
+#define REST_NS                                                                \
+    100000000            /* where lending would gain nothing, and between
+                                 two times that this is judged */
+#define THREADS_MAX 256u /* beyond its CPUs: further ones are left alone */
 #define NO_CPU      METER_CPUS
 #define SHARED      UINT32_MAX
 
@@ -28,8 +31,9 @@ _Static_assert(METER_CPUS <= CPU_SETSIZE, "a set holds all");
 struct mover {
     _Atomic int tid; /* 0: there was none; theirs, as is_busy */
     _Atomic int is_busy;
-    uint32_t cpu;  /* borrowed; or NO_CPU */
-    cpu_set_t own; /* what it may use else */
+    uint32_t cpu;   /* borrowed; or NO_CPU */
+    int64_t cpu_ns; /* of the thread, when this was last counted */
+    cpu_set_t own;  /* what it may use else */
 };
 
 static struct meter_page *page;
@@ -43,6 +47,9 @@ static _Thread_local
 static struct mover mover[THREADS_MAX];
 static struct lending_cpu cpu[METER_CPUS];
 static cpu_set_t refused; /* by the kernel: of no use to us */
+static uint64_t borrowed_ns, lent_ns;
+static int is_worth;
+static int has_made_yield;
 
 int lend_is_on(void)
 {
@@ -81,6 +88,17 @@ static int64_t now_ns(void)
     struct timespec t;
 
     (void)clock_gettime(CLOCK_MONOTONIC, &t); /* cannot fail for this clock */
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* CPU time of a thread of this process; 0: it has gone.  The number of its clock
+ * is made as the kernel's ABI has it (posix-timers.h). */
+static int64_t cpu_time(int tid)
+{
+    struct timespec t;
+
+    if (clock_gettime((clockid_t)((~(unsigned)tid << 3) | 6), &t) != 0)
+        return 0;
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
@@ -161,16 +179,35 @@ static int is_there(int tid)
     return tid > 0 && syscall(SYS_tgkill, getpid(), tid, 0) == 0;
 }
 
+/* What it has had of the borrowed CPU since that was counted last. */
+static void count_borrowed(struct mover *m)
+{
+    int64_t cpu_ns = cpu_time(atomic_load(&m->tid));
+
+    if (cpu_ns > m->cpu_ns)
+        borrowed_ns += (uint64_t)(cpu_ns - m->cpu_ns);
+    m->cpu_ns = cpu_ns;
+    atomic_store_explicit(&page->rank[self - 1].borrowed_ns, borrowed_ns,
+                          memory_order_relaxed);
+}
+
 static void give_back(struct mover *m)
 {
     int tid = atomic_load(&m->tid);
 
     if (m->cpu == NO_CPU)
         return;
+    count_borrowed(m);
     if (is_there(tid))
         (void)sched_setaffinity(tid, sizeof m->own, &m->own);
     atomic_store(&page->cpu[m->cpu].borrower, 0);
     m->cpu = NO_CPU;
+}
+
+static void give_back_all(void)
+{
+    for (unsigned k = 0; k < THREADS_MAX; k++)
+        give_back(&mover[k]);
 }
 
 static void borrow(struct mover *m, uint32_t i)
@@ -185,6 +222,7 @@ static void borrow(struct mover *m, uint32_t i)
     CPU_SET(i, &there);
     if (sched_setaffinity(tid, sizeof there, &there) == 0) {
         m->cpu = i;
+        m->cpu_ns = cpu_time(tid);
         return;
     }
     CPU_SET(i, &refused);
@@ -204,6 +242,8 @@ static size_t count_busy(void)
     size_t n = 0;
 
     for (unsigned k = 0; k < THREADS_MAX; k++) {
+        if (mover[k].cpu != NO_CPU)
+            count_borrowed(&mover[k]);
         if (atomic_load_explicit(&mover[k].is_busy, memory_order_acquire))
             n++;
         else
@@ -228,15 +268,29 @@ static void hand_out(const uint32_t chosen[], size_t n)
     }
 }
 
+/* For so long others have had its CPUs. */
+static void count_lent(const cpu_set_t *own, int64_t ns)
+{
+    for (uint32_t i = 0; i < METER_CPUS; i++)
+        if (CPU_ISSET(i, own)
+            && is_alive(atomic_load_explicit(&page->cpu[i].borrower,
+                                             memory_order_relaxed)))
+            lent_ns += (uint64_t)ns;
+    atomic_store_explicit(&page->rank[self - 1].lent_ns, lent_ns,
+                          memory_order_relaxed);
+}
+
 static void look(void)
 {
     uint32_t chosen[THREADS_MAX];
-    size_t want = count_busy(), n;
+    size_t want = is_worth ? count_busy() : 0, n;
 
     atomic_store_explicit(&page->rank[self - 1].wants, (uint32_t)want,
                           memory_order_relaxed);
-    if (want == 0)
+    if (want == 0) {
+        give_back_all();
         return;
+    }
     look_at_cpus(now_ns());
     n = lending_choose(cpu, METER_CPUS, self, want, count_hungry(), chosen);
     for (unsigned k = 0; k < THREADS_MAX; k++)
@@ -245,24 +299,68 @@ static void look(void)
     hand_out(chosen, n);
 }
 
+/* --- who waits ------------------------------------------------------------ */
+
+/* Open MPI's ranks spin while they wait, and so keep half of the CPU that they
+ * lend, unless they are to yield; which costs those a little that have nothing to
+ * lend.  A user's own wish to yield is not touched. */
+static void make_yield(int wanted)
+{
+    typedef void yield_fn(_Bool is_on);
+    static yield_fn *set;
+    static const _Bool *is_set;
+
+    if (wanted == has_made_yield)
+        return;
+    if (!set) {
+        set = (yield_fn *)mpi_real_next("opal_progress_set_yield_when_idle");
+        is_set = (const _Bool *)mpi_real_next("opal_progress_yield_when_idle");
+    }
+    if (!set || !is_set || *is_set == wanted)
+        return;
+    set((_Bool)wanted);
+    has_made_yield = wanted;
+}
+
 /* --- start and end -------------------------------------------------------- */
+
+/* Every now and then. */
+static void judge(int64_t now)
+{
+    static int64_t judged_ns;
+    static uint64_t before;
+    uint64_t regions = atomic_load_explicit(&page->rank[self - 1].regions,
+                                            memory_order_relaxed);
+
+    if (now - judged_ns < REST_NS)
+        return;
+    is_worth =
+        judged_ns > 0 && lending_is_worth(regions - before, now - judged_ns);
+    judged_ns = now;
+    before = regions;
+}
 
 static void *run(void *arg)
 {
-    const struct timespec pause = {.tv_nsec = LOOK_NS};
+    struct timespec pause = {0};
+    int64_t now = now_ns(), before = now;
 
-    (void)arg;
-    while (lend_is_on()) {
+    for (; lend_is_on(); before = now) {
+        now = now_ns();
+        judge(now);
         look();
+        count_lent(arg, now - before);
+        make_yield(is_worth && (has_made_yield || count_hungry() > 0));
+        pause.tv_nsec = is_worth ? LOOK_NS : REST_NS;
         (void)nanosleep(&pause, NULL);
     }
-    for (unsigned k = 0; k < THREADS_MAX; k++)
-        give_back(&mover[k]);
+    give_back_all();
+    make_yield(0);
     return NULL;
 }
 
 /* The program's signals are none of its business. */
-static int start_thread(void)
+static int start_thread(cpu_set_t *own)
 {
     sigset_t all, before;
     pthread_t thread;
@@ -271,7 +369,7 @@ static int start_thread(void)
     (void)sigfillset(&all);
     if (!pthread_create || pthread_sigmask(SIG_SETMASK, &all, &before) != 0)
         return -1;
-    rc = pthread_create(&thread, NULL, run, NULL);
+    rc = pthread_create(&thread, NULL, run, own);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (rc == 0)
         (void)pthread_detach(thread);
@@ -281,7 +379,7 @@ static int start_thread(void)
 void lend_start(struct meter_page *p, uint32_t slot)
 {
     const char *asked = getenv("EVENSTEP_LEND");
-    cpu_set_t own;
+    static cpu_set_t own;
 
     if (!asked || asked[0] != '1' || sched_getaffinity(0, sizeof own, &own) < 0)
         return;
@@ -293,7 +391,7 @@ void lend_start(struct meter_page *p, uint32_t slot)
         mover[k].cpu = NO_CPU;
     enter_own(&own);
     atomic_store(&is_on, 1);
-    if (start_thread() != 0)
+    if (start_thread(&own) != 0)
         atomic_store(&is_on, 0);
 }
 

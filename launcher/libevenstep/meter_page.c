@@ -13,7 +13,19 @@
 
 _Static_assert(sizeof(struct meter_slot) == 64, "a slot is a cache line");
 _Static_assert(offsetof(struct meter_page, slot) == 64, "as in the header");
-_Static_assert(sizeof(struct meter_rank) == 1408, "as in the header");
+_Static_assert(offsetof(struct meter_rank, call) == 1384, "as in the header");
+_Static_assert(offsetof(struct meter_rank, site) == 1448, "as in the header");
+_Static_assert(sizeof(struct meter_rank) == 2752, "as in the header");
+
+static uint32_t word(const _Atomic uint32_t *at)
+{
+    return atomic_load_explicit(at, memory_order_relaxed);
+}
+
+static uint64_t count(const _Atomic uint64_t *at)
+{
+    return atomic_load_explicit(at, memory_order_relaxed);
+}
 
 static double fraction_of(uint64_t done, uint64_t total)
 {
@@ -56,28 +68,26 @@ int meter_rank_read(const struct meter_rank *rank, struct meter_time *time)
         uint32_t before =
             atomic_load_explicit(&rank->sequence, memory_order_acquire);
         struct meter_time t = {
-            .size = atomic_load_explicit(&rank->size, memory_order_relaxed),
-            .rank = atomic_load_explicit(&rank->rank, memory_order_relaxed),
-            .is_waiting =
-                atomic_load_explicit(&rank->is_waiting, memory_order_relaxed)
-                != 0,
-            .since_ns =
-                atomic_load_explicit(&rank->since_ns, memory_order_relaxed),
-            .useful_ns =
-                atomic_load_explicit(&rank->useful_ns, memory_order_relaxed),
-            .waiting_ns =
-                atomic_load_explicit(&rank->waiting_ns, memory_order_relaxed),
-            .calls = atomic_load_explicit(&rank->calls, memory_order_relaxed),
-            .regions =
-                atomic_load_explicit(&rank->regions, memory_order_relaxed),
-            .iterations =
-                atomic_load_explicit(&rank->iterations, memory_order_relaxed),
-            .threads =
-                atomic_load_explicit(&rank->threads, memory_order_relaxed),
-            .others_ns =
-                atomic_load_explicit(&rank->others_ns, memory_order_relaxed),
-            .idle_ns =
-                atomic_load_explicit(&rank->idle_ns, memory_order_relaxed),
+            .size = word(&rank->size),
+            .rank = word(&rank->rank),
+            .is_waiting = word(&rank->is_waiting) != 0,
+            .since_ns = count(&rank->since_ns),
+            .useful_ns = count(&rank->useful_ns),
+            .waiting_ns = count(&rank->waiting_ns),
+            .calls = count(&rank->calls),
+            .regions = count(&rank->regions),
+            .iterations = count(&rank->iterations),
+            .threads = word(&rank->threads),
+            .others_ns = count(&rank->others_ns),
+            .idle_ns = count(&rank->idle_ns),
+            .call = word(&rank->call),
+            .ended = word(&rank->ended) != 0,
+            .io_ns = count(&rank->io_ns),
+            .polled_ns = count(&rank->polled_ns),
+            .transfer_ns = count(&rank->transfer_ns),
+            .unsure_ns = count(&rank->unsure_ns),
+            .borrowed_ns = count(&rank->borrowed_ns),
+            .lent_ns = count(&rank->lent_ns),
         };
 
         atomic_thread_fence(memory_order_acquire);
@@ -91,6 +101,40 @@ int meter_rank_read(const struct meter_rank *rank, struct meter_time *time)
         return 1;
     }
     return -1;
+}
+
+/* Whatever the bytes are, a name of printable ones. */
+static void copy_name(char to[METER_NAME], const char from[METER_NAME])
+{
+    size_t n = 0;
+
+    for (; n < METER_NAME - 1 && from[n] != '\0'; n++)
+        to[n] = from[n] >= ' ' && from[n] <= '~' ? from[n] : '?';
+    to[n] = '\0';
+}
+
+/* A writer that gives a site to another place unsets `where` first. */
+static int read_site(const struct meter_site *from, struct meter_site_view *to)
+{
+    uint64_t where = atomic_load_explicit(&from->where, memory_order_acquire);
+
+    to->waiting_ns = count(&from->waiting_ns);
+    to->calls = count(&from->calls);
+    to->call = word(&from->call);
+    copy_name(to->name, from->name);
+    atomic_thread_fence(memory_order_acquire);
+    return where != 0 && count(&from->where) == where;
+}
+
+size_t meter_rank_sites(const struct meter_rank *rank,
+                        struct meter_site_view site[METER_SITES])
+{
+    uint32_t used = atomic_load_explicit(&rank->sites, memory_order_acquire);
+    size_t n = 0;
+
+    for (uint32_t i = 0; i < used && i < METER_SITES; i++)
+        n += (size_t)read_site(&rank->site[i], &site[n]);
+    return n;
 }
 
 /* A thread that has not been busy since writes nothing at the end of a region:

@@ -9,8 +9,8 @@
  *        8     4  threads     number that the agent advises to a rank that has
  *                             no slot yet; 0: no advice
  *       64   64n  slots       one for each thread, a cache line each
- *   64+64n 1408n  ranks       beside the slot of the same number, see below
- *  64+1472n   8m  CPUs        of which rank they are, and who has borrowed them
+ *   64+64n 2752n  ranks       beside the slot of the same number, see below
+ *  64+2816n   8m  CPUs        of which rank they are, and who has borrowed them
  *
  *   slot 0     4  owner       process id; 0: the slot is free
  *        4     4  sequence    odd while a new region is being written
@@ -53,6 +53,21 @@
  *      616   768  ring        the last 32 of these, likewise: 8 useful_ns,
  *                             8 waiting_ns, 4 loop (of several that a program
  *                             may have), 4 period (regions of an iteration)
+ *     1384     4  call        while it waits: number of the call (mpi_names.h),
+ *                             plus 1; 0: not known
+ *     1388     4  ended       1: it has left MPI by MPI_Finalize
+ *     1392     8  io_ns       of waiting_ns: in reads and writes of its own
+ *     1400     8  polled_ns   of waiting_ns: in and between tests that found
+ *                             nothing
+ *     1408     8  transfer_ns of waiting_ns: of each call the least that one has
+ *                             taken at that place in the program
+ *     1416     8  unsure_ns   of useful_ns: it may have been waiting
+ *     1424     8  borrowed_ns CPU time of its threads on borrowed CPUs
+ *     1432     8  lent_ns     time for which others had its CPUs
+ *     1440     4  sites       used of these:
+ *     1448  1280  16 sites    places in the program that wait most: 8 where, an
+ *                             address; 8 waiting_ns, 8 calls, 4 call, 4 unused,
+ *                             48 name; the last is of all other places
  *
  * Each thread of a rank's OpenMP team has a slot, too, with no region begun, and an
  * entry of size 0 in which these count:
@@ -84,11 +99,13 @@
 #include <stdint.h>
 
 #define METER_FILE  "meter"     /* in EVENSTEP_DIR: a link to the page */
-#define METER_MAGIC 0x354d5645u /* "EVM5"; another layout needs another */
+#define METER_MAGIC 0x364d5645u /* "EVM6"; another layout needs another */
 #define METER_SLOTS 4096u       /* for 1000 ranks with some threads each */
 #define METER_CPUS  1024u       /* as a cpu_set_t has */
 #define METER_RING  32u         /* regions that an entry remembers */
-#define METER_LOOPS 8u          /* the number of a loop is below */
+#define METER_LOOPS 32u         /* the number of a loop is below */
+#define METER_SITES 16u         /* the last is of all others */
+#define METER_NAME  48u         /* bytes of a site's name, with the NUL */
 #define METER_BYTES sizeof(struct meter_page)
 
 struct meter_slot {
@@ -117,6 +134,17 @@ struct meter_rank {
         _Atomic uint64_t useful_ns, waiting_ns;
         _Atomic uint32_t loop, period;
     } iteration[METER_RING];
+    _Atomic uint32_t call, ended;
+    _Atomic uint64_t io_ns, polled_ns, transfer_ns, unsure_ns;
+    _Atomic uint64_t borrowed_ns, lent_ns;
+    _Atomic uint32_t sites;
+    struct meter_site {
+        /* 0 while the site becomes that of another place. */
+        _Atomic uint64_t where;
+        _Atomic uint64_t waiting_ns, calls;
+        _Atomic uint32_t call, reserved;
+        char name[METER_NAME];
+    } site[METER_SITES];
 };
 
 /* See lend.h. */
@@ -149,6 +177,17 @@ struct meter_time {
     uint64_t useful_ns, waiting_ns, calls, regions, iterations;
     uint32_t threads;
     uint64_t others_ns, idle_ns;
+    uint32_t call, ended; /* call as in the page, ended 0 or 1 */
+    uint64_t io_ns, polled_ns, transfer_ns, unsure_ns;
+    uint64_t borrowed_ns, lent_ns;
+};
+
+/* A place in the program that waits. */
+struct meter_site_view {
+    uint64_t waiting_ns, calls;
+    uint32_t call;         /* as in the page */
+    char name[METER_NAME]; /* printable: "function+0x12 (binary)" or
+                            * "binary+0x1234" */
 };
 
 /* How one of its threads' went. */
@@ -181,6 +220,10 @@ size_t meter_rank_regions(const struct meter_rank *rank,
 size_t meter_rank_iterations(const struct meter_rank *rank,
                              uint64_t from,
                              struct meter_region iteration[METER_RING]);
+
+/* The places in its program that wait most; returns how many. */
+size_t meter_rank_sites(const struct meter_rank *rank,
+                        struct meter_site_view site[METER_SITES]);
 
 /* Read the entry of a thread in slot i.  1; 0 if it is none; -1 if it was being
  * written at each try (*thread untouched). */

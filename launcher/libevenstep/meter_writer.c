@@ -63,9 +63,18 @@ static void clear_slot(struct meter_slot *slot)
 
 static void clear_entry(struct meter_rank *entry)
 {
+    _Atomic uint64_t *const times[] = {&entry->io_ns,       &entry->polled_ns,
+                                       &entry->transfer_ns, &entry->unsure_ns,
+                                       &entry->borrowed_ns, &entry->lent_ns};
+
     atomic_store_explicit(&entry->size, 0, memory_order_relaxed);
     atomic_store_explicit(&entry->leader, 0, memory_order_relaxed);
     atomic_store_explicit(&entry->wants, 0, memory_order_relaxed);
+    atomic_store_explicit(&entry->call, 0, memory_order_relaxed);
+    atomic_store_explicit(&entry->ended, 0, memory_order_relaxed);
+    atomic_store_explicit(&entry->sites, 0, memory_order_relaxed);
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++)
+        atomic_store_explicit(times[i], 0, memory_order_relaxed);
 }
 
 static void raise_high(struct meter_page *page, uint32_t slots)

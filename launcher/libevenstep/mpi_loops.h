@@ -22,7 +22,7 @@
 
 #define MPI_LOOPS_PERIOD 64u  /* regions of an iteration, at most */
 #define MPI_LOOPS_LAST   256u /* remembered: more than three periods */
-#define MPI_LOOPS_MOST   8u   /* loops of a program; the last is all others' */
+#define MPI_LOOPS_MOST   32u  /* loops of a program; the last is all others' */
 #define MPI_LOOPS_ENDS   2u   /* iterations that one region may end */
 
 struct mpi_iteration {

@@ -2,8 +2,11 @@
 #include "launcher/libevenstep/mpi_meter.h"
 #include "launcher/libevenstep/lend.h"
 #include "launcher/libevenstep/meter_writer.h"
+#include "launcher/libevenstep/mpi_beside.h"
 #include "launcher/libevenstep/mpi_loops.h"
-#include "launcher/libevenstep/mpi_region.h"
+#include "launcher/libevenstep/mpi_poll.h"
+#include "launcher/libevenstep/mpi_sites.h"
+#include "launcher/libevenstep/team_thread.h"
 #include "launcher/libevenstep/thread_time.h"
 
 #include <stdatomic.h>
@@ -14,18 +17,25 @@ _Static_assert(METER_LOOPS == MPI_LOOPS_MOST, "the page has all loops");
 
 #define COMMS 4u /* communicators whose size is remembered */
 
-_Thread_local __attribute__((tls_model("initial-exec"))) int mpi_meter_is_on;
+/* Loads: the general model of such variables costs a call. */
+#define OF_THREAD                                                              \
+    static _Thread_local __attribute__((tls_model("initial-exec")))
+
+OF_THREAD int is_metered; /* this thread */
+OF_THREAD int is_on;      /* likewise, and is in no metered call */
 
 /* What follows is written by the metered thread only. */
 static struct mpi_region region;
 static struct mpi_loops loops;
 static uint64_t iterations;
+static struct mpi_poll poll;
+static uint64_t gap_ns;         /* of polling, before the call that it is in */
 static struct meter_slot *slot; /* NULL: nothing is metered */
 static struct meter_rank *entry;
 static int world_size;
 static struct {
     long key;
-    enum mpi_call call;
+    int is_fortran;
     unsigned epoch; /* not of this one: to be asked anew */
     int is_global;
 } known[COMMS];
@@ -46,37 +56,39 @@ static uint64_t now_ns(void)
 /* --- communicators -------------------------------------------------------- */
 
 /* Does the communicator hold all ranks?  1, 0, or -1: not known. */
-static int remembered(enum mpi_call call, long key, unsigned epoch)
+static int remembered(int is_fortran, long key, unsigned epoch)
 {
     for (unsigned i = 0; i < COMMS; i++)
-        if (known[i].key == key && known[i].call == call
+        if (known[i].key == key && known[i].is_fortran == is_fortran
             && known[i].epoch == epoch)
             return known[i].is_global;
     return -1;
 }
 
-static int is_global_if_known(enum mpi_call call, long comm)
+static int is_global_if_known(unsigned what, long comm)
 {
-    if (call != MPI_CALL_C && call != MPI_CALL_FORTRAN)
-        return 0;
-    return remembered(call, mpi_real_key(call, comm), atomic_load(&comm_epoch))
-           == 1;
+    int is_fortran = (what & MPI_WHAT_FORTRAN) != 0;
+
+    return (what & MPI_WHAT_ENDS)
+           && remembered(is_fortran, mpi_real_key(is_fortran, comm),
+                         atomic_load(&comm_epoch))
+                  == 1;
 }
 
-static int is_global(enum mpi_call call, long comm)
+static int is_global(unsigned what, long comm)
 {
+    int is_fortran = (what & MPI_WHAT_FORTRAN) != 0, answer;
     unsigned epoch = atomic_load(&comm_epoch);
-    int answer;
     long key;
 
-    if (call != MPI_CALL_C && call != MPI_CALL_FORTRAN)
+    if (!(what & MPI_WHAT_ENDS))
         return 0;
-    key = mpi_real_key(call, comm);
-    answer = remembered(call, key, epoch);
+    key = mpi_real_key(is_fortran, comm);
+    answer = remembered(is_fortran, key, epoch);
     if (answer < 0) {
-        answer = mpi_real_size(call, comm) == world_size;
+        answer = mpi_real_size(is_fortran, comm) == world_size;
         known[next_known].key = key;
-        known[next_known].call = call;
+        known[next_known].is_fortran = is_fortran;
         known[next_known].epoch = epoch;
         known[next_known].is_global = answer;
         next_known = (next_known + 1) % COMMS;
@@ -84,7 +96,7 @@ static int is_global(enum mpi_call call, long comm)
     return answer;
 }
 
-void mpi_meter_forget(void)
+static void forget_communicators(void)
 {
     atomic_fetch_add(&comm_epoch, 1);
 }
@@ -96,8 +108,8 @@ static void put(_Atomic uint64_t *at, uint64_t value)
     atomic_store_explicit(at, value, memory_order_relaxed);
 }
 
-/* The readers' side is meter_rank_read(). */
-static void publish_time(void)
+/* The readers' side is meter_rank_read().  call: that it is in, plus 1. */
+static void publish_time(uint32_t call)
 {
     uint32_t sequence =
         atomic_load_explicit(&entry->sequence, memory_order_relaxed) | 1;
@@ -112,6 +124,11 @@ static void publish_time(void)
     put(&entry->calls, region.calls);
     put(&entry->regions, region.regions);
     put(&entry->iterations, iterations);
+    put(&entry->io_ns, region.io_ns);
+    put(&entry->polled_ns, region.polled_ns);
+    put(&entry->transfer_ns, mpi_sites_transfer());
+    put(&entry->unsure_ns, region.unsure_ns);
+    atomic_store_explicit(&entry->call, call, memory_order_relaxed);
     atomic_store_explicit(&entry->sequence, sequence + 1, memory_order_release);
 }
 
@@ -166,12 +183,29 @@ static void publish_done(int is_over)
 
 /* --- the calls ------------------------------------------------------------ */
 
-void mpi_meter_wait(enum mpi_call call, long comm)
+int mpi_meter_enter(unsigned what, long at)
 {
-    mpi_meter_is_on = 0;
-    mpi_region_wait(&region, now_ns());
-    publish_time();
-    publish_done(is_global_if_known(call, comm));
+    uint64_t now;
+    enum mpi_gap gap;
+
+    if (what & MPI_WHAT_FREES)
+        forget_communicators();
+    if (!is_metered) {
+        team_thread_call();
+        return mpi_beside_enter((what & MPI_WHAT_TESTS) != 0);
+    }
+    if (!is_on)
+        return 0;
+    is_on = 0;
+    now = now_ns();
+    gap_ns = now - region.since_ns;
+    gap = mpi_poll_begin(&poll, (what & MPI_WHAT_TESTS) != 0, now, gap_ns);
+    if (gap != MPI_GAP_POLLED)
+        gap_ns = 0;
+    mpi_region_wait(&region, now, gap, mpi_beside_idle());
+    publish_time((what & MPI_WHAT_NUMBER) + 1);
+    publish_done(is_global_if_known(what, at));
+    return 1;
 }
 
 static uint64_t signature_of(const void *caller, const void *frame)
@@ -189,33 +223,72 @@ static void find_iterations(uint64_t signature)
     publish_iterations(ended, n);
 }
 
-void mpi_meter_resume(enum mpi_call call,
-                      long comm,
-                      const void *caller,
-                      const void *frame)
+static int has_found_nothing(unsigned what, long at)
 {
-    int ends_region;
+    return (what & MPI_WHAT_TESTS) && at && *(const int *)at == 0;
+}
 
-    if (!slot) /* a child, made within the call */
-        return;
-    ends_region = is_global(call, comm);
-    mpi_region_resume(&region, now_ns(), ends_region);
-    if (ends_region) {
+static enum mpi_end end_of(unsigned what, long at)
+{
+    if (is_global(what, at))
+        return MPI_END_REGION;
+    if (has_found_nothing(what, at))
+        return MPI_END_NOTHING;
+    return what & MPI_WHAT_OWN ? MPI_END_IO : MPI_END_CALL;
+}
+
+/* The place is given up, with its numbers as they are. */
+static void stop(void)
+{
+    is_on = 0;
+    thread_time_stop();
+    lend_stop();
+    mpi_beside_stop();
+    mpi_sites_end(region.waiting_ns);
+    atomic_store_explicit(&entry->ended, 1, memory_order_relaxed);
+    meter_writer_release(slot);
+    slot = NULL;
+}
+
+static void leave(unsigned what, long at, const void *caller, const void *frame)
+{
+    enum mpi_end end = end_of(what, at);
+    uint64_t before_ns = region.waiting_ns;
+
+    mpi_region_resume(&region, now_ns(), end, mpi_beside_busy(region.since_ns));
+    mpi_sites_add(caller, what & MPI_WHAT_NUMBER, region.waiting_ns - before_ns,
+                  gap_ns, end == MPI_END_CALL && (what & MPI_WHAT_MESSAGES));
+    if (end == MPI_END_REGION) {
         find_iterations(signature_of(caller, frame));
         publish_region();
         publish_begin();
     }
-    publish_time();
-    mpi_meter_is_on = 1;
+    publish_time(0);
+    mpi_poll_end(&poll, region.since_ns, end != MPI_END_NOTHING);
+    is_on = 1;
+    if (what & MPI_WHAT_LEAVES)
+        stop();
+}
+
+void mpi_meter_leave(unsigned what,
+                     long at,
+                     const void *caller,
+                     const void *frame)
+{
+    if (!is_metered)
+        mpi_beside_leave(!has_found_nothing(what, at));
+    else if (slot) /* else a child, made within the call */
+        leave(what, at, caller, frame);
 }
 
 /* The page belongs to the parent alone. */
 static void on_fork_child(void)
 {
     slot = NULL;
-    mpi_meter_is_on = 0;
+    is_on = 0;
     thread_time_forget();
     lend_stop();
+    mpi_beside_stop();
 }
 
 static void take_place(int rank, int size)
@@ -228,9 +301,11 @@ static void take_place(int rank, int size)
     entry = &page->rank[slot - page->slot];
     world_size = size;
     mpi_region_start(&region, now_ns());
-    publish_time();
+    publish_time(0);
+    mpi_sites_start(entry);
     thread_time_start(page, (uint32_t)(slot - page->slot));
     lend_start(page, (uint32_t)(slot - page->slot));
+    mpi_beside_start(entry);
     atomic_store_explicit(&entry->rank, (uint32_t)rank, memory_order_relaxed);
     atomic_store_explicit(&entry->size, (uint32_t)size, memory_order_release);
 }
@@ -244,18 +319,7 @@ void mpi_meter_start(const void *caller)
         || mpi_real_at_fork(on_fork_child) != 0)
         return;
     take_place(rank, size);
-    mpi_meter_is_on = slot != NULL;
-}
-
-void mpi_meter_stop(void)
-{
-    if (!slot || !mpi_meter_is_on)
-        return;
-    mpi_meter_is_on = 0;
-    thread_time_stop();
-    lend_stop();
-    meter_writer_release(slot);
-    slot = NULL;
+    is_metered = is_on = slot != NULL;
 }
 
 void mpi_meter_yield(void)

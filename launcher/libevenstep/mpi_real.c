@@ -179,20 +179,20 @@ int mpi_real_world(const void *caller, int *rank, int *size)
            && *rank >= 0 && *rank < *size;
 }
 
-long mpi_real_key(enum mpi_call call, long comm)
+long mpi_real_key(int is_fortran, long comm)
 {
-    if (call == MPI_CALL_FORTRAN)
+    if (is_fortran)
         return *(const int *)comm;
     return has_int_handles ? (int)comm : comm;
 }
 
-int mpi_real_size(enum mpi_call call, long comm)
+int mpi_real_size(int is_fortran, long comm)
 {
     int size = 0, error = 0;
 
-    if (call == MPI_CALL_FORTRAN && fortran_size_of)
+    if (is_fortran && fortran_size_of)
         fortran_size_of((const void *)comm, &size, &error);
-    else if (call == MPI_CALL_C)
+    else if (!is_fortran)
         error = size_of(comm, &size);
     return error == 0 ? size : 0;
 }

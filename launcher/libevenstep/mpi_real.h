@@ -28,14 +28,6 @@
 #pragma weak pthread_setspecific
 #pragma weak pthread_sigmask
 
-/* Where a communicator stands among a call's arguments, if anywhere. */
-enum mpi_call {
-    MPI_CALL_WAITS,
-    MPI_CALL_C,       /* collective, over a communicator of C */
-    MPI_CALL_FORTRAN, /* likewise, of Fortran */
-    MPI_CALL_FREES,   /* a communicator: its handle may be used again */
-};
-
 /*
  * The function of that name behind this library, for a caller at that address:
  * the next one in the order of search, which may be another tool's, or else the
@@ -61,9 +53,9 @@ int mpi_real_at_fork(void (*in_child)(void));
  */
 int mpi_real_world(const void *caller, int *rank, int *size);
 
-/* What tells a communicator from others, for MPI_CALL_C and _FORTRAN. */
-long mpi_real_key(enum mpi_call call, long comm);
+/* What tells a communicator, as C or Fortran has it, from others. */
+long mpi_real_key(int is_fortran, long comm);
 /* Its number of ranks; 0 if that cannot be had. */
-int mpi_real_size(enum mpi_call call, long comm);
+int mpi_real_size(int is_fortran, long comm);
 
 #endif

@@ -6,9 +6,23 @@ void mpi_region_start(struct mpi_region *r, uint64_t now_ns)
     *r = (struct mpi_region){.since_ns = now_ns};
 }
 
-void mpi_region_wait(struct mpi_region *r, uint64_t now_ns)
+void mpi_region_wait(struct mpi_region *r,
+                     uint64_t now_ns,
+                     enum mpi_gap gap,
+                     uint64_t idle_ns)
 {
-    r->useful_ns += now_ns - r->since_ns;
+    uint64_t passed = now_ns - r->since_ns;
+
+    if (idle_ns > passed)
+        idle_ns = passed;
+    if (gap == MPI_GAP_POLLED) {
+        r->polled_ns += passed;
+        idle_ns = passed;
+    } else if (gap == MPI_GAP_UNSURE) {
+        r->unsure_ns += passed - idle_ns;
+    }
+    r->waiting_ns += idle_ns;
+    r->useful_ns += passed - idle_ns;
     r->since_ns = now_ns;
     r->is_waiting = 1;
 }
@@ -40,15 +54,26 @@ static void end_region(struct mpi_region *r, uint64_t waited_ns)
         r->expected_ns = 1;
 }
 
-void mpi_region_resume(struct mpi_region *r, uint64_t now_ns, int ends_region)
+void mpi_region_resume(struct mpi_region *r,
+                       uint64_t now_ns,
+                       enum mpi_end end,
+                       uint64_t busy_ns)
 {
     uint64_t waited_ns = now_ns - r->since_ns;
 
+    if (busy_ns > waited_ns)
+        busy_ns = waited_ns;
+    waited_ns -= busy_ns;
+    r->useful_ns += busy_ns;
     r->waiting_ns += waited_ns;
     r->since_ns = now_ns;
     r->is_waiting = 0;
-    r->calls++;
-    if (ends_region)
+    r->calls += end != MPI_END_NOTHING;
+    if (end == MPI_END_NOTHING)
+        r->polled_ns += waited_ns;
+    else if (end == MPI_END_IO)
+        r->io_ns += waited_ns;
+    else if (end == MPI_END_REGION)
         end_region(r, waited_ns);
 }
 

@@ -31,6 +31,7 @@
 #define P11 P10, long k
 #define P12 P11, long l
 #define P13 P12, long m
+#define P14 P13, long n
 #define A0
 #define A1  a
 #define A2  A1, b
@@ -45,6 +46,7 @@
 #define A11 A10, k
 #define A12 A11, l
 #define A13 A12, m
+#define A14 A13, n
 
 /* The real function of that name, for a wrapper of n parameters. */
 #define REAL(name, n)                                                          \

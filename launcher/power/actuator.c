@@ -34,10 +34,22 @@ static uint64_t larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
+/* Not below what the kernel allows. */
+static uint64_t capped(const struct actuator *a, double cap)
+{
+    double limit = cap * a->kind->per_cap;
+
+    if (!(cap > 0) || limit >= (double)a->ceiling)
+        return a->ceiling;
+    if (a->kind->per_cap > 0)
+        return larger(a->lowest, (uint64_t)limit);
+    return larger(a->lowest, part_of(cap, a->ceiling));
+}
+
 int actuator_open(struct actuator *a,
                   const struct actuator_kind *kind,
                   const struct actuator_place *place,
-                  double start,
+                  double cap,
                   double lowest,
                   struct es_error *err)
 {
@@ -48,9 +60,12 @@ int actuator_open(struct actuator *a,
         return -1;
     }
     a->own = a->n;
-    a->floor = larger(1, larger(a->floor, part_of(lowest, a->ceiling)));
+    a->lowest = larger(1, a->floor);
+    a->floor = larger(a->lowest, part_of(lowest, a->ceiling));
     a->ceiling = larger(a->floor, a->ceiling);
-    a->limit = larger(a->floor, part_of(start, a->ceiling));
+    a->limit = capped(a, cap);
+    if (a->limit < a->floor)
+        a->floor = a->limit;
     return 0;
 }
 
@@ -84,6 +99,8 @@ static void format_knob(const struct actuator *a,
         memcpy(text, knob->found, KNOB_TEXT);
     else if (is_part && a->is_divided)
         a->kind->format_part(a, knob, a->part_limit[knob->part], text);
+    else if (a->limit == a->ceiling)
+        memcpy(text, knob->found, KNOB_TEXT);
     else
         a->kind->format(a, knob, a->limit, text);
 }

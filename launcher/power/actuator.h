@@ -19,19 +19,20 @@
 const struct actuator_kind *actuator_find(const char *name);
 
 /*
- * Find the knobs and read their values; nothing is set yet.  start and lowest
- * are the limit and the floor, as parts of the ceiling (0..1).  On failure *a
+ * Find the knobs and read their values; nothing is set yet.  cap is
+ * the limit at the start as in power { cap } of the configuration, 0: the
+ * ceiling; lowest is the floor, as a part of the ceiling (0..1).  On failure *a
  * is empty.  To be ended by actuator_close().
  */
 int actuator_open(struct actuator *a,
                   const struct actuator_kind *kind,
                   const struct actuator_place *place,
-                  double start,
+                  double cap,
                   double lowest,
                   struct es_error *err);
 /* Check that all knobs can be written, without writing. */
 int actuator_check(const struct actuator *a, struct es_error *err);
-/* Set the node's limit, floor to ceiling.  If a knob cannot be set, those set
+/* Set the node's limit, floor to ceiling, which is none: what was found.  If a knob cannot be set, those set
  * before are set back. */
 int actuator_set(struct actuator *a, uint64_t limit, struct es_error *err);
 /*

@@ -211,6 +211,7 @@ static int divide_cores(struct actuator *a,
 
 const struct actuator_kind cpufreq_kind = {.name = "cpufreq",
                                            .unit = "kHz",
+                                           .per_cap = 1e3,
                                            .is_of_node = 1,
                                            .find = find_policies,
                                            .format = format_frequency,

@@ -42,6 +42,7 @@ struct actuator {
     struct knob *knob;              /* n */
     size_t n, own;                  /* own: the node's, before it was divided */
     uint64_t limit, floor, ceiling; /* of the node; floor >= 1 */
+    uint64_t lowest;                /* floor that the kernel allows */
     int is_set;                     /* the limit is in force */
     struct node_parts parts;        /* n is 0: it is not divided */
     uint64_t part_limit[PARTS_MAX]; /* of each part, if is_divided */
@@ -53,8 +54,9 @@ struct actuator {
 
 struct actuator_kind {
     const char *name, *unit; /* of limits */
-    int is_of_node;          /* it limits the whole node, not only the step */
-    int is_nested; /* a part is limited within the node's group: either the one
+    double per_cap; /* units in 1 of a configured cap; 0: that is a part */
+    int is_of_node; /* it limits the whole node, not only the step */
+    int is_nested;  /* a part is limited within the node's group: either the one
                       has a limit, or the other, as the sum of both would be
                       less than what was given */
     /*

@@ -149,6 +149,7 @@ static int divide_packages(struct actuator *a,
 
 const struct actuator_kind rapl_kind = {.name = "rapl",
                                         .unit = "uW",
+                                        .per_cap = 1e6,
                                         .is_of_node = 1,
                                         .find = find_packages,
                                         .format = format_power,

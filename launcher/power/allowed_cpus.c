@@ -17,6 +17,16 @@ int allowed_cpus_read(struct allowed_cpus *cpus, pid_t thread)
                              (cpu_set_t *)(void *)cpus->bits);
 }
 
+int allowed_cpus_take(pid_t from)
+{
+    struct allowed_cpus cpus;
+
+    if (allowed_cpus_read(&cpus, from) < 0)
+        return -1;
+    return sched_setaffinity(0, sizeof cpus.bits,
+                             (const cpu_set_t *)(const void *)cpus.bits);
+}
+
 int allowed_cpus_read_all(struct allowed_cpus *cpus, pid_t process)
 {
     int rc = allowed_cpus_read(cpus, process);

@@ -15,6 +15,8 @@ struct allowed_cpus {
 
 /* Of one thread.  0, or -1 with errno: it may have ended. */
 int allowed_cpus_read(struct allowed_cpus *cpus, pid_t thread);
+/* Let this thread run where another may.  0, or -1 with errno. */
+int allowed_cpus_take(pid_t from);
 /* Of all threads of a process; runtimes pin each to some of them. */
 int allowed_cpus_read_all(struct allowed_cpus *cpus, pid_t process);
 int allowed_cpus_has(const struct allowed_cpus *cpus, unsigned cpu);

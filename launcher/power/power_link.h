@@ -16,9 +16,9 @@
  *   threads TID...                             agent: these may be divided, too;
  *                                              "parts" follows
  *   set LIMIT, or error WHY                    guard, in answer
- *   energy UJ NS                               guard, every second: what the
+ *   energy UJ NS                               guard, every 10 s: what the
  *                                              node's counters have counted
- *                                              in the last NS nanoseconds
+ *                                              in the first NS nanoseconds
  *   noenergy WHY                               guard: they are of no use (any
  *                                              more)
  *

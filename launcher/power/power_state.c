@@ -52,6 +52,33 @@ int power_state_claim(struct power_state *s,
                    "another step sets the limits of this node");
 }
 
+int power_state_seat(const char *dir, uid_t uid, struct es_error *err)
+{
+    char host[65] = "", path[SYSFS_PATH];
+    int at = make_dir(dir), fd = -1;
+
+    (void)gethostname(host, sizeof host - 1); /* nodes may share the folder */
+    if (at >= 0 && sysfs_path(path, "%s/../guards.%s", dir, host) == 0)
+        fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (at >= 0)
+        close(at);
+    if (fd < 0)
+        return es_fail(err, ES_ENV, "let evenstep-power write there",
+                       "%s/..: %s", dir, strerror(errno));
+    for (off_t i = 0; i < POWER_GUARDS; i++) {
+        struct flock seat = {.l_type = F_WRLCK,
+                             .l_start = (off_t)uid * POWER_GUARDS + i,
+                             .l_len = 1};
+
+        if (fcntl(fd, F_OFD_SETLK, &seat) == 0)
+            return fd;
+    }
+    close(fd);
+    return es_fail(err, ES_WORK, "wait until one of them has ended",
+                   "%d steps of user %u have one on %s, and no more may",
+                   POWER_GUARDS, (unsigned)uid, host);
+}
+
 static int write_knobs(int fd, const struct actuator *a, size_t from)
 {
     int bad = 0;

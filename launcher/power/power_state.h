@@ -32,6 +32,12 @@ int power_state_claim(struct power_state *s,
                       const char *name,
                       struct es_error *err);
 
+/* At most so many guards of a user run on a node at a time. */
+#define POWER_GUARDS 8
+/* Be one of them, as long as the descriptor is open, which is returned; or -1.
+ * "guards.<host>", beside dir, is locked at one byte a guard. */
+int power_state_seat(const char *dir, uid_t uid, struct es_error *err);
+
 /* Write the values that a has found to a file in dir (power_dir_make()). */
 int power_state_save(struct power_state *s,
                      const char *dir,

@@ -217,6 +217,21 @@ static int make_dir(const struct probe_cache *cache, struct es_error *err)
     return dir;
 }
 
+static const char *mend_of(int error)
+{
+    switch (error) {
+    case ENOSPC:
+    case EDQUOT:
+        return "free some space";
+    case ENOMEM:
+        return "free some memory";
+    case EROFS:
+        return "it is read-only: give another probe { cache }";
+    default:
+        return "give another probe { cache }";
+    }
+}
+
 /* Replace the node's file. */
 static int put_file(const struct probe_cache *cache,
                     const struct kept *k,
@@ -232,7 +247,7 @@ static int put_file(const struct probe_cache *cache,
     errno = ENOMEM;
     rc = text ? replace_file(dir, name, text) : -1;
     if (rc < 0)
-        es_fail(err, ES_ENV, "free some space", "cache %s/%s: %s", cache->dir,
+        es_fail(err, ES_ENV, mend_of(errno), "cache %s/%s: %s", cache->dir,
                 name, strerror(errno));
     free(text);
     close(dir);

@@ -126,6 +126,7 @@ static const char *const all_fields =
 struct found {
     char text[40];                  /* as it is written */
     char near[OVERSIGHT_FIELD_MAX]; /* "": no field is */
+    int is_value;                   /* of one unit, in other tools */
 };
 
 static int is_other(const char *name, struct found *f)
@@ -139,6 +140,7 @@ static int is_other(const char *name, struct found *f)
         if (strstr(others[i].names, word)) {
             snprintf(f->near, sizeof f->near, "%s",
                      others[i].field ? others[i].field : "");
+            f->is_value = !others[i].field;
             return 1;
         }
     return 0;
@@ -173,6 +175,7 @@ static int is_parallels(const char *word, const char *at, struct found *f)
         return 0;
     snprintf(f->text, sizeof f->text, "%.*s", (int)n + 2, at);
     f->near[0] = '\0';
+    f->is_value = 1;
     return 1;
 }
 
@@ -214,13 +217,18 @@ static int refuse_strange(const struct run_options *o,
     if (f->near[0])
         snprintf(meant, sizeof meant, ": did you mean %.*s%s%s", half, mark,
                  f->near, mark + half);
-    if (o->lines && !f->near[0])
+    if (!f->near[0] && o->n_queues == 0 && f->is_value)
         return es_fail(err, ES_USAGE,
-                       "read them there, as sh -c 'while read -r line; do "
-                       "./cmd \"$line\"; done' or xargs do" KEEP,
-                       "%.200s: %s is no field: the lines of a piece come on "
-                       "the standard input of the command",
-                       where, f->text);
+                       o->lines
+                           ? "did you mean --each? Then {} is the line, and "
+                             "the command is run once for each" KEEP
+                           : "did you mean --each? Then {} is the number, "
+                             "and the command is run once for each" KEEP,
+                       "%.200s: %s is no field: %s", where, f->text,
+                       o->lines ? "the lines of a piece come on the standard "
+                                  "input of the command"
+                                : "a piece has the units from {begin} up to, "
+                                  "not with, {end}");
     return es_fail(err, ES_USAGE,
                    f->near[0] ? "write it so" KEEP
                               : "take what is filled in" KEEP,
@@ -320,9 +328,11 @@ static int check_whole(struct run_options *o,
         return 0;
     is_begin = (reads & READS_BEGIN) != 0;
     snprintf(mend, sizeof mend,
-             "give it %s or {count}, too; or --policy manual:size=1, one "
-             "process a unit; or --reads-env, if it reads EVENSTEP_BEGIN and "
-             "EVENSTEP_END itself",
+             "%s; or give it %s or {count}, too; or --reads-env, if it reads "
+             "EVENSTEP_BEGIN and EVENSTEP_END itself",
+             o->n_queues > 0
+                 ? "give --policy manual:size=1, one process a unit"
+                 : "give --each, one process a unit, with {} for its number",
              is_begin ? "{end}" : "{begin}");
     return es_fail(
         err, ES_USAGE, mend,
@@ -352,6 +362,18 @@ static void tell_text(const struct run_options *o,
                f.text);
 }
 
+/* Values behind the command, as GNU parallel has them. */
+static int refuse_list(const char *where,
+                       const char *word,
+                       struct es_error *err)
+{
+    return es_fail(err, ES_USAGE,
+                   "did you mean --each? Then the command is run once for each "
+                   "value behind it",
+                   "%.200s: %s is a word of the command like any other", where,
+                   word);
+}
+
 static int check_command(const struct run_options *o,
                          const struct work_type *t,
                          const char *where,
@@ -361,9 +383,11 @@ static int check_command(const struct run_options *o,
     int parallels = o->lines || (!o->reads_env && !o->persistent && reads == 0);
 
     for (size_t i = 0; t->command[i]; i++) {
-        struct found f;
+        struct found f = {.near = ""};
         int is_text = command_fields_is_text(t->command, i);
 
+        if (!is_text && i > 0 && strncmp(t->command[i], ":::", 3) == 0)
+            return refuse_list(where, t->command[i], err);
         if (!is_text && find_strange(t->command[i], o->replace, parallels, &f))
             return refuse_strange(o, where, &f, err);
         if (is_text && !o->replace)

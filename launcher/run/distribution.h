@@ -46,6 +46,8 @@ void distribution_set_failure_rule(struct distribution *d,
  * dispatch_set_overlap(); those of a node on which that fails for want of memory
  * do not any more.  Before the first frame; 0, or -1 if memory ran out. */
 int distribution_set_overlap(struct distribution *d);
+/* See dispatch_set_speeds(), one a slot. */
+void distribution_set_speeds(struct distribution *d, const double speed[]);
 /* See dispatch_set_speculation(); before the first frame. */
 void distribution_set_speculation(struct distribution *d);
 /* The nodes are known: those that are present now work, by the adjusters' loads,
@@ -120,10 +122,16 @@ struct piece *distribution_done(struct distribution *d,
                                 size_t node,
                                 const struct msg_done *m,
                                 int is_done);
+/* Of a piece that a node has out the first units are done, though it is not: it has
+ * only these from now on, and the others are to be done.  0, or -1: it has a
+ * copy, and stays as it is. */
+int distribution_cut(struct distribution *d, struct piece *p, uint64_t units);
 /* The copy of a piece that has come back well, if it was at work until then: it
  * is ended, and what it still sends does not count.  Else NULL. */
 struct piece *distribution_beaten(struct distribution *d,
                                   const struct piece *p);
+/* Would another node try it, and it not count, if it failed now?  See failure.h. */
+int distribution_doubts(const struct distribution *d, const struct piece *p);
 /* What has become, or will, of a piece that has failed or is overdue. */
 enum failure_verdict distribution_verdict(const struct distribution *d,
                                           const struct piece *p);

@@ -120,6 +120,13 @@ void distribution_begin(struct distribution *d,
             begin_with(d, d->place[k].of[t], &adjuster[t], d->cost[t]);
 }
 
+void distribution_set_speeds(struct distribution *d, const double speed[])
+{
+    for (size_t k = 0; k < d->window.places; k++)
+        for (size_t t = 0; t < d->types; t++)
+            dispatch_set_speeds(d->place[k].of[t], speed);
+}
+
 int distribution_set_overlap(struct distribution *d)
 {
     d->overlap = malloc(d->slots->n);

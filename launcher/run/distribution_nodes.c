@@ -172,6 +172,23 @@ struct piece *distribution_done(struct distribution *d,
     return p;
 }
 
+int distribution_cut(struct distribution *d, struct piece *p, uint64_t units)
+{
+    struct at_work *w = distribution_frame_of_piece(d, p->part.id);
+
+    if (p->part.has_twin)
+        return -1;
+    dispatch_shorten(w->in->dispatch, p->part.id, p->part.units.begin + units);
+    p->part = *dispatch_piece(w->in->dispatch, (size_t)(p - w->piece));
+    return 0;
+}
+
+int distribution_doubts(const struct distribution *d, const struct piece *p)
+{
+    return dispatch_doubts(
+        distribution_frame_of_piece(d, p->part.id)->in->dispatch, p->part.id);
+}
+
 enum failure_verdict distribution_verdict(const struct distribution *d,
                                           const struct piece *p)
 {

@@ -3,6 +3,10 @@
 #include "launcher/base/notice.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+
+#define TASK_TEXT_MAX                                                          \
+    160 /* bytes of what a task is: a line of a screen or two */
 
 void failures_add(struct failures *f,
                   uint64_t frame,
@@ -29,29 +33,49 @@ int failures_tell(struct failures *f)
     return f->told++ < FAILURES_TOLD;
 }
 
-void failures_list(const struct failures *f)
+static int by_units(const void *a, const void *b)
 {
+    const struct failure *x = a, *y = b;
+
+    if (x->frame != y->frame)
+        return x->frame < y->frame ? -1 : 1;
+    return (x->units.begin > y->units.begin)
+           - (x->units.begin < y->units.begin);
+}
+
+void failures_list(struct failures *f)
+{
+    qsort(f->first, f->n < FAILURES_TOLD ? f->n : FAILURES_TOLD,
+          sizeof *f->first, by_units);
+
     for (uint64_t i = 0; i < f->n && i < FAILURES_TOLD; i++) {
         const struct failure *one = &f->first[i];
-        char range[UNIT_RANGE_MAX];
+        char range[UNIT_RANGE_MAX], text[TASK_TEXT_MAX];
 
+        if (f->task && one->units.end - one->units.begin == 1) {
+            f->task(f->arg, one->units.begin, text, sizeof text);
+            notice("failed: %s: %s (%s)", text, one->how, one->node);
+            continue;
+        }
         notice("left out: frame %ju, %s %s, %s: %s", (uintmax_t)one->frame + 1,
                unit_words_noun(&f->words, one->units.end - one->units.begin),
                unit_words_range(&f->words, one->units, range), one->node,
                one->how);
     }
     if (f->n > FAILURES_TOLD)
-        notice("left out: %ju more", (uintmax_t)(f->n - FAILURES_TOLD));
+        notice("%s: %ju more", f->task ? "failed" : "left out",
+               (uintmax_t)(f->n - FAILURES_TOLD));
 }
 
-int failures_end(const struct failures *f,
-                 const char *mend,
-                 struct es_error *err)
+int failures_end(struct failures *f, const char *mend, struct es_error *err)
 {
     const char *noun = f->words.one ? unit_words_noun(&f->words, f->units)
                                     : (f->units == 1 ? "unit" : "units");
 
     failures_list(f);
+    if (f->task)
+        return es_fail(err, ES_WORK, mend, "%ju task%s failed",
+                       (uintmax_t)f->units, f->units == 1 ? "" : "s");
     return es_fail(err, ES_WORK, mend,
                    "%ju %s %s left out: %ju command%s failed",
                    (uintmax_t)f->units, noun, f->units == 1 ? "is" : "are",

@@ -22,7 +22,11 @@ struct failure {
 
 struct failures {            /* all zero: none */
     struct unit_words words; /* for messages */
-    uint64_t n;              /* pieces that were left out */
+    /* Units are tasks: each has failed, and is not left out; which one it is, as
+     * "cmds:4: false".  NULL: they are none. */
+    void (*task)(void *arg, uint64_t unit, char *text, size_t size);
+    void *arg;
+    uint64_t n; /* pieces that were left out */
     uint64_t units;
     uint64_t told; /* failures, also of what was tried again */
     struct failure first[FAILURES_TOLD];
@@ -36,10 +40,8 @@ void failures_add(struct failures *f,
 /* May one more failure be told as it happens? */
 int failures_tell(struct failures *f);
 /* What was left out, on stderr. */
-void failures_list(const struct failures *f);
+void failures_list(struct failures *f);
 /* Likewise; then *err says so, with how it is mended.  Returns -1. */
-int failures_end(const struct failures *f,
-                 const char *mend,
-                 struct es_error *err);
+int failures_end(struct failures *f, const char *mend, struct es_error *err);
 
 #endif

@@ -2,6 +2,7 @@
 #include "launcher/run/iteration.h"
 #include "launcher/base/notice.h"
 #include "launcher/session/mailing.h"
+#include "policy/static.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@ int iteration_init(struct iteration *it,
                    const struct threshold_rule *threshold,
                    const struct metric metric[],
                    const struct profile *profile,
+                   struct steering *steering,
                    struct es_error *err)
 {
     size_t n = session_size(session);
@@ -29,7 +31,9 @@ int iteration_init(struct iteration *it,
     it->part = calloc(n, sizeof *it->part);
     it->awaited = malloc(n);
     if (!it->completion || !it->cut || !it->left || !it->part || !it->awaited
-        || history_init(&it->history, n) < 0)
+        || history_init(&it->history, n) < 0
+        || (steering && policy->kind != &static_kind
+            && turns_init(&it->turns, steering, NULL, n) < 0))
         return es_no_memory(err);
     memset(it->awaited, 1, n);
     if (job_load_adjuster_init(&it->adjuster, policy->kind, policy->value,
@@ -47,6 +51,7 @@ void iteration_clear(struct iteration *it)
 {
     job_load_adjuster_clear(&it->adjuster);
     history_clear(&it->history);
+    turns_clear(&it->turns);
     free(it->completion);
     free(it->cut);
     free(it->left);
@@ -80,6 +85,7 @@ static void end(struct iteration *it, uint32_t error)
         return;
     it->over = 1;
     it->error = error;
+    turns_stop(&it->turns);
     w = write_over(error);
     session_send_all(it->session, MSG_OVER, &w);
 }
@@ -144,6 +150,7 @@ static int take_back(struct iteration *it)
             (void)it->adjuster.kind->adjust(it->adjuster.state, it->completion,
                                             1, it->adjuster.load);
         it->part[i] = PART_FULL;
+        turns_back(&it->turns);
     }
     return 0;
 }
@@ -161,8 +168,26 @@ static void begin_frame(struct iteration *it)
         it->completion[i] = (struct completion){
             .presence =
                 it->part[i] == PART_LOST ? PRESENCE_GONE : PRESENCE_PRESENT};
+    if (it->work.frames != 1) /* else there is no other one to cut */
+        turns_begin(&it->turns);
     if (take_back(it) < 0 || begin_round(it, &all) < 0)
         end(it, ECONNABORTED);
+}
+
+/* As with the limits of the start; 1 if the work stays as it is cut. */
+static int take_turns(struct iteration *it)
+{
+    struct completion *c = it->completion;
+    int stays;
+
+    if (it->turns.n == 0)
+        return 0;
+    for (size_t i = 0; i < it->n; i++)
+        it->turns.part[i] = (struct handover_node){c[i].units, c[i].seconds};
+    stays = turns_end(&it->turns);
+    for (size_t i = 0; i < it->n; i++)
+        c[i].seconds = it->turns.part[i].seconds;
+    return stays;
 }
 
 /* Steps 10 to 12. */
@@ -170,7 +195,7 @@ static void end_frame(struct iteration *it)
 {
     const struct completion *c = it->completion;
     double first = 0, last = 0, limit;
-    int worked = 0;
+    int worked = 0, stays = take_turns(it);
 
     for (size_t i = 0; i < it->n; i++) {
         if (c[i].units == 0)
@@ -183,7 +208,8 @@ static void end_frame(struct iteration *it)
     }
     limit = threshold_seconds(&it->threshold, &it->noise, c, it->n, 1);
     threshold_feedback(&it->noise, c, it->n);
-    (void)it->adjuster.kind->adjust(it->adjuster.state, c, last - first > limit,
+    (void)it->adjuster.kind->adjust(it->adjuster.state, c,
+                                    !stays && last - first > limit,
                                     it->adjuster.load);
     it->frame++;
 }
@@ -231,6 +257,7 @@ void iteration_lost(struct iteration *it, size_t node)
     const struct slice *had = &it->cut[node];
 
     it->part[node] = PART_LOST;
+    turns_back(&it->turns);
     it->completion[node] = (struct completion){.presence = PRESENCE_GONE};
     if (is_the_end(it))
         end(it, ECONNABORTED);

@@ -18,6 +18,7 @@
 #include "launcher/config/policy_option.h"
 #include "launcher/run/history.h"
 #include "launcher/run/job_load_adjuster.h"
+#include "launcher/run/turns.h"
 #include "launcher/session/session.h"
 #include "policy/shares.h"
 #include "policy/threshold.h"
@@ -37,6 +38,7 @@ struct iteration {
     struct threshold_rule threshold;
     struct threshold_noise noise;
     struct history history;        /* of all frames */
+    struct turns turns;            /* of the work, and of limits */
     struct completion *completion; /* one a node, of this frame */
     struct slice *cut;             /* likewise, of this round */
     struct slice *left; /* n_left: what lost nodes had of the frame */
@@ -52,8 +54,8 @@ struct iteration {
     uint32_t error; /* if it is over */
 };
 
-/* metric and profile as of job_load_adjuster_init(); policy and metric must
- * outlive it.  Fails with ES_ENV; it is to be cleared in any
+/* metric and profile as of job_load_adjuster_init(); policy, metric and steering,
+ * which sets limits to its nodes (NULL: none does), must outlive it.  Fails with ES_ENV; it is to be cleared in any
  * case. */
 int iteration_init(struct iteration *it,
                    struct session *session,
@@ -61,6 +63,7 @@ int iteration_init(struct iteration *it,
                    const struct threshold_rule *threshold,
                    const struct metric metric[],
                    const struct profile *profile,
+                   struct steering *steering,
                    struct es_error *err);
 /* {0} is allowed. */
 void iteration_clear(struct iteration *it);

@@ -19,6 +19,9 @@
 
 static const char head[] = "Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\t"
                            "Exitval\tSignal\tCommand\tUnits\tFrame\tText\n";
+static const char head_of_tasks[] =
+    "Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval\tSignal\tCommand\t"
+    "Units\tTries\tCPU\tMiB\n";
 
 /* The whole line, or nothing of it.  0, or -1 with errno. */
 static int put_line(const struct joblog *j, const char *line, size_t len)
@@ -84,9 +87,10 @@ int joblog_open(struct joblog *j,
                 const char *path,
                 int goes_on,
                 char *const command[],
+                int are_tasks,
                 struct es_error *err)
 {
-    const char *why;
+    const char *first = are_tasks ? head_of_tasks : head, *why;
     off_t size;
 
     *j = (struct joblog){.path = path, .fd = -1, .command = command};
@@ -95,7 +99,7 @@ int joblog_open(struct joblog *j,
     why = open_file(j, goes_on, &size);
     if (!why && size > 0)
         why = go_on(j, &size);
-    if (!why && size == 0 && put_line(j, head, strlen(head)) < 0)
+    if (!why && size == 0 && put_line(j, first, strlen(first)) < 0)
         why = strerror(errno);
     if (!why)
         return 0;
@@ -186,6 +190,15 @@ static void print_text(const struct joblog *j, const struct piece *p, FILE *to)
     fprintf(to, "%s%s", plain, is_cut ? "..." : "");
 }
 
+/* Once: its lines are not all there. */
+static void warn(struct joblog *j)
+{
+    if (!j->has_warned)
+        notice("warning: --joblog: %s: %s: it lacks lines; the run goes on",
+               j->path, strerror(errno));
+    j->has_warned = 1;
+}
+
 void joblog_add(struct joblog *j,
                 const struct piece *p,
                 const char *node,
@@ -219,9 +232,27 @@ void joblog_add(struct joblog *j,
         rc = put_line(j, line, len);
     }
     j->seq -= rc < 0; /* no number is missing */
-    if (rc < 0 && !j->has_warned)
-        notice("warning: --joblog: %s: %s: it lacks lines; the run goes on",
-               j->path, strerror(errno));
-    j->has_warned |= rc < 0;
+    if (rc < 0)
+        warn(j);
     free(line);
+}
+
+void joblog_add_task(struct joblog *j, const struct joblog_task *t)
+{
+    char *line = NULL;
+    int n;
+
+    if (!j->path)
+        return;
+    n = asprintf(&line,
+                 "%ju\t%s\t%.3f\t%10.3f\t0\t%ju\t%d\t%d\t%s\t%ju:%ju\t%u\t%.3f"
+                 "\t%u\n",
+                 (uintmax_t)t->unit + 1, t->node, t->begun, t->seconds,
+                 (uintmax_t)t->output, t->status, t->signal, t->command,
+                 (uintmax_t)t->unit, (uintmax_t)t->unit + 1, t->tries, t->cpu,
+                 t->rss_mib);
+    if (n < 0 || put_line(j, line, (size_t)n) < 0)
+        warn(j);
+    if (n >= 0)
+        free(line);
 }

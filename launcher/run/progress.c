@@ -14,12 +14,16 @@ static double seconds_now(void)
     return (double)clock_ns() * 1e-9;
 }
 
-void progress_start(struct progress *p, uint64_t frames, uint64_t units)
+void progress_start(struct progress *p,
+                    uint64_t frames,
+                    uint64_t units,
+                    int are_tasks)
 {
     double now = seconds_now();
 
     memset(p, 0, sizeof *p);
     p->terminal = notice_is_terminal();
+    p->are_tasks = are_tasks;
     tally_start(&p->tally, frames, units, now);
     log_pace_start(&p->pace, now);
 }
@@ -44,12 +48,16 @@ static struct tally_now tally_of(const struct progress *p,
                                  const struct distribution *d)
 {
     int64_t now = clock_ns(), began = distribution_start_ns(d);
+    struct tally_now t;
     double underway = p->tally.open == 0
                           ? 0
                           : underway_units(distribution_dispatch(d),
                                            (double)(now - began) * 1e-9);
 
-    return tally_now(&p->tally, underway, (double)now * 1e-9);
+    t = tally_now(&p->tally, underway, (double)now * 1e-9);
+    t.are_tasks = p->are_tasks;
+    t.failed = p->failed;
+    return t;
 }
 
 struct tally_now progress_now(const struct progress *p,
@@ -76,7 +84,7 @@ static void tell_frames(struct progress *p)
     struct tally_now now = tally_now(&p->tally, 0, seconds_now());
     char text[PROGRESS_TEXT];
 
-    if (p->untold.n == 0)
+    if (p->untold.n == 0 || p->are_tasks)
         return;
     progress_text_frames(text, &p->untold, &now);
     notice("%s", text);
@@ -172,6 +180,14 @@ void progress_end(struct progress *p, const struct summary *s)
 
     progress_stop(p);
     tell_frames(p);
+    if (p->are_tasks) {
+        struct tally_now all = tally_now(&p->tally, 0, seconds_now());
+
+        all.failed = p->failed;
+        progress_text_tasks(text, &all, s->seconds, &s->account);
+        notice("%s", text);
+        return;
+    }
     progress_text_run(text, s->frames, s->seconds, &s->account);
     notice("%s (%s)", text, s->policy);
     tell_silent(p);

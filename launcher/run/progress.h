@@ -19,14 +19,19 @@ struct progress {
     struct log_pace pace;
     struct progress_frames untold; /* that have no line yet */
     int terminal;
+    int are_tasks;             /* units: they are counted, and no frames */
+    uint64_t failed;           /* tasks */
     int64_t drawn_ns;          /* when the line was last drawn */
     uint64_t ended;            /* frames */
     uint64_t pieces, silent;   /* done, and of these printed nothing */
     struct account_result sum; /* of these, or of the run so far */
 };
 
-/* As of tally_start(). */
-void progress_start(struct progress *p, uint64_t frames, uint64_t units);
+/* As of tally_start(); are they tasks? */
+void progress_start(struct progress *p,
+                    uint64_t frames,
+                    uint64_t units,
+                    int are_tasks);
 /* A frame begins, of which a run before has done so many units. */
 void progress_begin(struct progress *p, const struct frame *f, uint64_t before);
 /* Units have come back, and count. */

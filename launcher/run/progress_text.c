@@ -56,6 +56,13 @@ static void print_left(char *text, size_t size, const struct tally_now *now)
     snprintf(text, size, "%s left", time);
 }
 
+static void print_failed(char *text, size_t size, uint64_t failed)
+{
+    text[0] = '\0';
+    if (failed > 0)
+        snprintf(text, size, "%" PRIu64 " failed", failed);
+}
+
 static uint64_t frame_of(const struct tally_now *now)
 {
     return now->frames > 0 && now->frame >= now->frames ? now->frames
@@ -69,9 +76,15 @@ static struct texts texts_of(const struct tally_now *now, double efficiency)
     size_t size = sizeof t.part[0];
 
     print_of(of, sizeof of, now->frames);
-    snprintf(t.part[FRAME], size, "frame %" PRIu64 "%s", frame_of(now), of);
-    snprintf(t.part[UNITS], size, "%" PRIu64 "/%" PRIu64 " units", now->done,
-             now->all);
+    if (now->are_tasks) {
+        snprintf(t.part[FRAME], size, "%" PRIu64 "/%" PRIu64 " tasks",
+                 now->done, now->all);
+        print_failed(t.part[UNITS], size, now->failed);
+    } else {
+        snprintf(t.part[FRAME], size, "frame %" PRIu64 "%s", frame_of(now), of);
+        snprintf(t.part[UNITS], size, "%" PRIu64 "/%" PRIu64 " units",
+                 now->done, now->all);
+    }
     if (now->rate > 0)
         progress_text_rate(t.part[RATE], size, now->rate, "/s");
     print_left(t.part[LEFT], size, now);
@@ -147,12 +160,21 @@ void progress_text_bar(char text[PROGRESS_TEXT],
 void progress_text_running(char text[PROGRESS_TEXT],
                            const struct tally_now *now)
 {
-    char of[32], rate[40] = "", left[40];
+    char of[32], rate[40] = "", left[40], failed[40];
 
     print_of(of, sizeof of, now->frames);
     if (now->rate > 0)
-        progress_text_rate(rate, sizeof rate, now->rate, " units/s");
+        progress_text_rate(rate, sizeof rate, now->rate,
+                           now->are_tasks ? "/s" : " units/s");
     print_left(left, sizeof left, now);
+    print_failed(failed, sizeof failed, now->failed);
+    if (now->are_tasks) {
+        snprintf(text, PROGRESS_TEXT,
+                 "%" PRIu64 " of %" PRIu64 " tasks%s%s%s%s%s%s", now->done,
+                 now->all, failed[0] ? ", " : "", failed, rate[0] ? ", " : "",
+                 rate, left[0] ? ", " : "", left);
+        return;
+    }
     snprintf(text, PROGRESS_TEXT,
              "frame %" PRIu64 "%s: %" PRIu64 " of %" PRIu64 " units%s%s%s%s",
              frame_of(now), of, now->done, now->all, rate[0] ? ", " : "", rate,
@@ -214,6 +236,24 @@ void progress_text_run(char text[PROGRESS_TEXT],
     int n = snprintf(text, PROGRESS_TEXT, "%" PRIu64 " frame%s in %.2f s",
                      frames, frames == 1 ? "" : "s", fmin(seconds, 1e9));
 
+    if (efficiency >= 0)
+        snprintf(text + n, PROGRESS_TEXT - (size_t)n, ", efficiency %.3f",
+                 efficiency);
+}
+
+void progress_text_tasks(char text[PROGRESS_TEXT],
+                         const struct tally_now *all,
+                         double seconds,
+                         const struct account_result *r)
+{
+    double efficiency = account_efficiency(r);
+    char failed[40];
+    int n;
+
+    print_failed(failed, sizeof failed, all->failed);
+    n = snprintf(text, PROGRESS_TEXT, "%" PRIu64 " task%s in %.2f s%s%s",
+                 all->all, all->all == 1 ? "" : "s", fmin(seconds, 1e9),
+                 failed[0] ? ", " : "", failed);
     if (efficiency >= 0)
         snprintf(text + n, PROGRESS_TEXT - (size_t)n, ", efficiency %.3f",
                  efficiency);

@@ -35,9 +35,15 @@ void progress_text_bar(char text[PROGRESS_TEXT],
                        size_t columns,
                        const struct tally_now *now,
                        double efficiency);
-/* "frame 2 of 6: 312 of 720 units, 58.3 units/s, 1:00 left" */
+/* "frame 2 of 6: 312 of 720 units, 58.3 units/s, 1:00 left", or "312 of 720
+ * tasks, 3 failed, 58.3/s, 1:00 left" */
 void progress_text_running(char text[PROGRESS_TEXT],
                            const struct tally_now *now);
+/* "300 tasks in 8.10 s, 3 failed, efficiency 0.950" */
+void progress_text_tasks(char text[PROGRESS_TEXT],
+                         const struct tally_now *all,
+                         double seconds,
+                         const struct account_result *r);
 /* "frame 2 of 6: 1.234 s, efficiency 0.93, ideal 1.148 s, equal parts 3.456 s"
  * or "frames 20 to 340 of 1000: mean 0.005 s, efficiency 0.93, 0:40 left"; of
  * frames that overlap "frame 2 of 6: after 2.345 s, efficiency so far 0.93", and

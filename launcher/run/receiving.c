@@ -58,12 +58,13 @@ int receiving_parts(struct receiving *r,
     if (make_room(r, n_kept + n_pieces) < 0)
         return es_no_memory(err);
     for (size_t i = 0; i < n_kept; i++)
-        if (!kept[i].failed)
+        if (!kept[i].failed && kept[i].units.end > r->begun)
             r->part_of[(*n)++] = (struct part){.begin = kept[i].units.begin,
                                                .end = kept[i].units.end,
                                                .kept = &kept[i]};
     for (size_t i = 0; i < n_pieces; i++)
-        if (piece[i].part.state == PIECE_DONE)
+        if (piece[i].part.state == PIECE_DONE
+            && piece[i].part.units.end > r->begun)
             r->part_of[(*n)++] =
                 (struct part){.begin = piece[i].part.units.begin,
                               .end = piece[i].part.units.end,
@@ -104,6 +105,12 @@ int receiving_add(struct receiving *r, const struct part *p)
     return receiving_write(r, p, r->fd) < 0 ? take_back(r, p, at) : 0;
 }
 
+static int fail(const struct receiving *r, struct es_error *err)
+{
+    return es_fail(err, ES_WORK, es_mend_file(errno), "%s: %s",
+                   r->path ? r->path : "stdout", strerror(errno));
+}
+
 int receiving_frame(struct receiving *r,
                     struct distribution *d,
                     struct es_error *err)
@@ -114,9 +121,60 @@ int receiving_frame(struct receiving *r,
         return -1;
     for (size_t i = 0; i < n; i++)
         if (receiving_add(r, &r->part_of[i]) < 0)
-            return es_fail(err, ES_WORK, es_mend_file(errno), "%s: %s",
-                           r->path ? r->path : "stdout", strerror(errno));
+            return fail(r, err);
     r->frames++;
+    r->begun = 0;
+    return 0;
+}
+
+/* What a run before has left out is no hole: it has printed nothing that is kept. */
+static uint64_t behind_failed(const struct receiving *r,
+                              const struct distribution *d,
+                              uint64_t at)
+{
+    size_t n;
+    const struct kept *kept =
+        journal_kept(r->journal, distribution_frame(d)->number, &n);
+
+    for (size_t i = 0; i < n; i++)
+        if (kept[i].failed && kept[i].units.begin == at)
+            at = kept[i].units.end;
+    return at;
+}
+
+/* At once, and never again. */
+static int write_now(struct receiving *r, struct piece *p, struct es_error *err)
+{
+    if (spool_write_to(&p->out, r->fd) < 0)
+        return fail(r, err);
+    spool_clear(&p->out);
+    return 0;
+}
+
+int receiving_advance(struct receiving *r,
+                      struct distribution *d,
+                      struct piece *p,
+                      struct es_error *err)
+{
+    uint64_t at = r->begun;
+    size_t n;
+
+    if (r->unordered && !receiving_is_beside(r))
+        return write_now(r, p, err);
+    if (at < distribution_frame(d)->begin)
+        at = distribution_frame(d)->begin;
+    if (p->part.units.begin > at || receiving_is_beside(r))
+        return 0;
+    if (receiving_parts(r, d, &n, err) < 0)
+        return -1;
+    for (size_t i = 0; i < n && r->part_of[i].begin <= at; i++) {
+        struct part *part = &r->part_of[i];
+
+        if (receiving_add(r, part) < 0)
+            return fail(r, err);
+        at = behind_failed(r, d, part->end);
+        r->begun = at;
+    }
     return 0;
 }
 

@@ -25,13 +25,16 @@ struct receiving {
     const char *path;              /* NULL: stdout */
     struct out_file file;          /* else */
     int elsewhere;                 /* pieces have files of their own */
+    int unordered;                 /* pieces are written as they come */
     int sync;                      /* it is on the disk before we say so */
     const struct journal *journal; /* of a run before; NULL: none */
     struct part *part_of;          /* workspace: the frame's, by their begin */
     size_t cap;
     uint64_t frames; /* written */
-    int is_torn;     /* a part could not be written, and nothing more is */
-    uint64_t torn;   /* of the frame then, where that part begins */
+    uint64_t
+        begun;   /* of the frame at work is written what is before this unit */
+    int is_torn; /* a part could not be written, and nothing more is */
+    uint64_t torn; /* of the frame then, where that part begins */
 };
 
 /* path must outlive r; NULL and "-" are stdout.  With sync the file is on the disk when
@@ -45,8 +48,15 @@ int receiving_open(struct receiving *r,
 int receiving_frame(struct receiving *r,
                     struct distribution *d,
                     struct es_error *err);
-/* The parts of d's first frame that are done, to r->part_of in the order of their
- * units.  *n: how many.  Fails with ES_WORK. */
+/* A piece of d's first frame is done: write what is whole from the frame's begin,
+ * if that is more now; unordered, write that piece, and keep none of its output.
+ * Fails with ES_WORK. */
+int receiving_advance(struct receiving *r,
+                      struct distribution *d,
+                      struct piece *p,
+                      struct es_error *err);
+/* The parts of d's first frame that are done and not yet written, to r->part_of in
+ * the order of their units.  *n: how many.  Fails with ES_WORK. */
 int receiving_parts(struct receiving *r,
                     struct distribution *d,
                     size_t *n,

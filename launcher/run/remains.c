@@ -122,7 +122,7 @@ void remains_frame(struct remains *m, struct distribution *d)
 {
     const struct frame *f = distribution_frame(d);
     struct es_error err = {0}; /* the run has failed for another reason */
-    uint64_t at = f->begin;
+    uint64_t at = m->to->begun > f->begin ? m->to->begun : f->begin;
     int was_torn = m->to->is_torn;
     size_t n;
 

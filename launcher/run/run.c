@@ -29,7 +29,10 @@
 #include "launcher/run/run_looks.h"
 #include "launcher/run/run_nodes.h"
 #include "launcher/run/run_slots.h"
+#include "launcher/run/run_tasks.h"
 #include "launcher/run/stdin_readers.h"
+#include "launcher/run/task_habits.h"
+#include "launcher/run/tasks_option.h"
 #include "pmix_bcast/clock.h"
 
 #include <stdlib.h>
@@ -124,10 +127,12 @@ static void on_ready(void *arg)
         run_finish(r, 1);
         return;
     }
-    oversight_tell_command(r->o);
-    if (r->o->lines && !r->o->persistent)
+    if (!r->o->each)
+        oversight_tell_command(r->o);
+    if (r->o->lines && !r->o->persistent && !r->o->each)
         stdin_readers_tell(r->o->command, lines_are_open(&r->work.lines));
-    tell_header(r->o);
+    if (!r->o->each)
+        tell_header(r->o);
     if (!r->o->dry_run && run_nodes_command(r, RUN_ALL_NODES) < 0) {
         run_finish(r, 1);
         return;
@@ -152,6 +157,7 @@ static int open_session(struct run *r)
         .guard = run_wants_guard(r),
         .energy = run_wants_energy(r),
         .seats = (size_t)r->o->joinable,
+        .spare = 1,
         .early = run_early_may(r),
     };
 
@@ -166,6 +172,11 @@ static int start(struct run *r)
         || front_catch(&r->front, "nothing is left running") < 0)
         return -1;
     r->failures.words = unit_words_of(r->o->lines ? &r->o->record : NULL);
+    if (r->o->each) {
+        r->failures.words = (struct unit_words){"task", "tasks", 1};
+        r->failures.task = run_tasks_name;
+        r->failures.arg = r;
+    }
     if (run_looks_start(r) < 0)
         return es_no_memory(r->err);
     if (run_limit_start(r) < 0)
@@ -182,12 +193,13 @@ static int start(struct run *r)
         || work_look(&r->work, r->err) < 0 /* and the report tells of it */
         || joblog_open(&r->joblog, r->o->joblog,
                        r->o->resume || r->o->resume_failed, r->o->command,
-                       r->err)
+                       r->o->each, r->err)
                < 0)
         return -1;
     r->joblog.types = &r->o->types;
     r->joblog.lines = r->o->lines ? &r->work.lines : NULL;
     r->receiving.journal = r->work.journal;
+    r->receiving.unordered = r->o->unordered;
     r->receiving.elsewhere = r->o->output != NULL;
     return open_session(r);
 }
@@ -245,11 +257,24 @@ static void tell_kept(const struct run *r)
                r->o->journal);
 }
 
+/* The run ends early, and r->err says why. */
+static void rescue_tasks(struct run *r)
+{
+    struct es_error later = {0}, *why = r->err;
+
+    r->err = &later;
+    if (run_tasks_rescue(r, RUN_ALL_NODES) < 0)
+        notice_error("evenstep", &later);
+    r->err = why;
+}
+
 static int write_results(struct run *r, int rc)
 {
     int keeps;
 
     progress_stop(&r->progress);
+    if (rc < 0 && r->o->each)
+        rescue_tasks(r);
     rc = write_report(r, rc);
     if (report_close(&r->report, rc == 0 ? r->err : NULL) < 0)
         rc = -1;
@@ -291,6 +316,7 @@ static void clear(struct run *r)
     bringing_stop(&r->bringing);
     bring_list_clear(&r->to_bring);
     run_join_end(r);
+    run_tasks_clear(&r->tasks);
     front_close(&r->front);
     run_join_clear(r);
     run_early_clear(r);
@@ -329,24 +355,33 @@ static void fit_profiles(struct run *r, struct run_options *o)
     r->profile = o->types.type[0].profile;
 }
 
-static int run_main(int argc, char **argv, struct es_error *err)
+/* o->each: what its tasks are.  1: they are printed, and that is all. */
+static int settle_tasks(struct run_options *o, struct es_error *err)
 {
-    struct run_options *o = calloc(1, sizeof *o);
+    if (!o->each)
+        return 0;
+    if (front_is_alone(o->local.n > 0, err) < 0)
+        return -1; /* nor does it set a journal aside */
+    if (tasks_option_settle(o, err) < 0)
+        return -1;
+    if (!o->dry_run)
+        return 0;
+    return tasks_option_print(o, err) < 0 ? -1 : 1;
+}
+
+static int run_parsed(struct run_options *o, struct es_error *err)
+{
     struct config config;
     struct run r = {.o = o, .config = &config, .err = err};
-    int rc;
+    int rc = settle_tasks(o, err);
 
-    if (!o)
-        return es_no_memory(err);
-    o->command = argv + 1;
-    rc = options_parse(&command_run, o, argc, argv, err);
     if (rc == 0)
         rc = run_files_check(o, err);
     if (rc == 0)
         rc = config_load(&config, NULL, err);
     if (rc == 0)
         rc = run_options_settle(o, &config, err);
-    if (rc == 0)
+    if (rc == 0 && !o->each)
         rc = command_fields_settle(o, err);
     if (rc == 0)
         rc = run_files_check_programs(o, err);
@@ -359,11 +394,74 @@ static int run_main(int argc, char **argv, struct es_error *err)
         clear(&r);
         front_end(&r.front);
     }
+    return rc < 0 ? -1 : 0;
+}
+
+static void clear_options(struct run_options *o)
+{
     work_types_clear(&o->types);
     template_free(o->renamed);
     free(o);
+}
+
+static int run_main(int argc, char **argv, struct es_error *err)
+{
+    struct run_options *o = calloc(1, sizeof *o);
+    int rc;
+
+    if (!o)
+        return es_no_memory(err);
+    o->command = argv + 1;
+    rc = options_parse(&command_run, o, argc, argv, err);
+    if (rc == 0)
+        rc = run_parsed(o, err);
+    clear_options(o);
     return rc < 0 ? -1 : 0;
 }
+
+static int tasks_main(int argc, char **argv, struct es_error *err)
+{
+    struct run_options *o = calloc(1, sizeof *o);
+    int rc;
+
+    if (!o)
+        return es_no_memory(err);
+    o->is_tasks = o->each = 1;
+    rc = options_parse(&command_tasks, o, argc, argv, err);
+    if (rc == 0) {
+        o->lines = argv[1];
+        o->command = argv + 2; /* none */
+        rc = run_parsed(o, err);
+    }
+    clear_options(o);
+    return rc < 0 ? -1 : 0;
+}
+
+const struct subcommand command_tasks = {
+    .name = "tasks",
+    .brief = "run the command lines of a file, each by a process of its own",
+    .usage = "evenstep tasks [options] FILE|-",
+    .about =
+        "Run each line of FILE (-: standard input) as a command line of its own, on all\n"
+        "cores of the job's nodes or, outside of a job, of this machine.  Blank lines and\n"
+        "those that begin with # are none.  One that fails has failed alone.\n"
+        "\n"
+        "What tasks print comes in the order of the lines.  A journal beside FILE keeps\n"
+        "what is done: --resume goes on with it, --resume-failed tries again what failed.\n",
+    .option = run_options_table,
+    .end =
+        "exit status: 0 done, 1 tasks have failed, 2 usage, 3 no Slurm or agents,\n"
+        "             4 not finished: time is up, or SIGTERM\n",
+    .operands = "FILE",
+    .without =
+        " policy threshold pieces profile range lines record recstart recend header may-leave-lines queue "
+        "works follow repeat grain each arg-file colsep max-args xargs "
+        "arg-sep ahead meter power bisect overlap persistent replace "
+        "reads-env exec stdout return joinable ",
+    .elsewhere = "evenstep run has it; with --each its units are tasks",
+    .habit = task_habits,
+    .run = tasks_main,
+};
 
 const struct subcommand command_run = {
     .name = "run",
@@ -384,6 +482,7 @@ const struct subcommand command_run = {
         "exit status: 0 done, 1 the work failed, 2 usage, 3 no Slurm or agents,\n"
         "             4 not finished: time is up, or SIGTERM\n",
     .operands = "[CMD...]",
+    .habit = task_habits,
     .stops = 1,
     .run = run_main,
 };

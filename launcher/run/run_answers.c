@@ -7,6 +7,7 @@
 #include "launcher/run/run_looks.h"
 #include "launcher/run/run_nodes.h"
 #include "launcher/run/run_slots.h"
+#include "launcher/run/run_tasks.h"
 
 #include <signal.h>
 
@@ -15,6 +16,8 @@ static int keep(struct run *r, struct piece *p)
 {
     const char *node = distribution_name(r->distribution, p->part.node);
 
+    if (r->o->each)
+        return run_tasks_keep(r, p);
     if (piece_files_keep(&r->work.files, node, p, r->err) < 0
         || (r->work.journal
             && journal_add_slice(r->work.journal, p->frame->number, node, p,
@@ -31,13 +34,17 @@ static void slice_done(struct run *r, struct piece *p, const struct msg_done *m)
 {
     uint64_t units = p->part.units.end - p->part.units.begin;
 
-    run_failures_stderr(r, p->part.node, m);
+    if (!r->o->each)
+        run_failures_stderr(r, p->part.node, m);
     progress_units(&r->progress, units);
     if (!r->o->persistent)
         progress_piece(&r->progress, p->output);
     run_top_units(&r->top, r->slots.node[p->part.node], units);
     r->is_unkept = keep(r, p) < 0;
-    if (r->is_unkept)
+    if (r->is_unkept
+        || (r->o->each
+            && receiving_advance(&r->receiving, r->distribution, p, r->err)
+                   < 0))
         run_finish(r, 1);
 }
 
@@ -98,12 +105,17 @@ static void on_done(struct run *r, size_t node, const uint8_t *body, size_t len)
         return;
     }
     is_done = ok_status_is(&r->o->ok_status, &m);
+    if (r->o->each && run_tasks_hear(r, node, &m, &is_done) < 0) {
+        run_finish(r, 1);
+        return;
+    }
     p = distribution_done(r->distribution, node, &m, is_done);
     if (!p)
         return;
     slot = p->part.node;
     frees_one = is_done && !distribution_beaten(r->distribution, p);
-    log_answer(r, p, &m);
+    if (!r->o->each)
+        log_answer(r, p, &m);
     if (!is_done && r->stop.by_signal)
         run_failures_stderr(r, slot, &m); /* it has got a SIGTERM, too */
     else if (!is_done)

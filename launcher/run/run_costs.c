@@ -29,7 +29,8 @@ static const char *const source[] = {[METRICS_PROBE] = "probe",
 static const char *const kind[] = {[SLOTS_NUMBER] = "slots",
                                    [SLOTS_CORES] = "cores",
                                    [SLOTS_SOCKETS] = "sockets",
-                                   [SLOTS_GPUS] = "gpus"};
+                                   [SLOTS_GPUS] = "gpus",
+                                   [SLOTS_PART] = "percent"};
 
 /* What told speeds are: those of another measure are followed in another way.  How
  * nodes were measured, what counts of that and by how much, what they differ in, and

@@ -300,9 +300,10 @@ int run_failures_end(struct run *r)
 
     if (r->failures.n == 0)
         return 0;
-    snprintf(mend, sizeof mend, "%s tries again%s%.120s%s",
+    snprintf(mend, sizeof mend, "%s %s again%s%.120s%s",
              r->o->journal ? "--resume-failed"
                            : "with --journal FILE, --resume-failed",
-             list ? "; " : "", list ? list : "", list ? " has all" : "");
+             r->o->each ? "runs just these" : "tries", list ? "; " : "",
+             list ? list : "", list ? " has all" : "");
     return failures_end(&r->failures, mend, r->err);
 }

@@ -9,6 +9,7 @@
 #include "launcher/run/run_known.h"
 #include "launcher/run/run_slots.h"
 #include "pmix_bcast/clock.h"
+#include "policy/static.h"
 
 #include <errno.h>
 #include <math.h>
@@ -74,6 +75,7 @@ static void tell_begun(struct run *r)
     uint64_t left;
     const struct frame *f = distribution_newest(r->distribution, &left);
 
+    run_power_frame(&r->power);
     progress_begin(&r->progress, f, f->end - f->begin - left);
 }
 
@@ -135,6 +137,8 @@ static int weigh_frame(struct run *r, uint64_t left_out)
                   &r->slots);
     weigh(r, 0);
     r->summary.frames++;
+    run_power_frame_end(&r->power, distribution_dispatch(r->distribution),
+                        &r->determination);
     if (!run_early_is_waiting(r)) /* whose frame says nothing of them */
         adjusted = job_load_adjuster_step(
             &r->adjuster[distribution_frame(r->distribution)->type],
@@ -228,6 +232,13 @@ static int is_end_awaited(struct run *r)
     return s->waits;
 }
 
+/* Else limits are all that can even out how long the nodes take. */
+static int work_can_move(const struct run *r)
+{
+    return r->o->pieces != 1
+           || (work_frames(&r->work) != 1 && r->o->policy != &static_kind);
+}
+
 void run_frames_begin(struct run *r)
 {
     if (is_end_awaited(r))
@@ -243,6 +254,8 @@ void run_frames_begin(struct run *r)
     distribution_begin(r->distribution, r->adjuster,
                        r->o->lines ? &r->work.lines : NULL);
     run_costs_expect(r);
+    if (work_can_move(r))
+        distribution_set_speeds(r->distribution, run_power_turns(&r->power));
     if (r->o->dry_run)
         distribution_only_plan(r->distribution);
     oversight_tell_stdin(r->o, &r->told_stdin);
@@ -260,7 +273,8 @@ void run_frames_begin(struct run *r)
     r->phase = WORKING;
     r->start_ns = clock_ns();
     run_top_start(&r->top, session_size(r->front.session), r->o->command[0]);
-    progress_start(&r->progress, work_frames(&r->work), work_units(&r->work));
+    progress_start(&r->progress, work_frames(&r->work), work_units(&r->work),
+                   r->o->each);
     if (run_join_open(r) < 0)
         run_finish(r, 1);
     else

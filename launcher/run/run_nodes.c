@@ -7,6 +7,7 @@
 #include "launcher/run/run_known.h"
 #include "launcher/run/run_need.h"
 #include "launcher/run/run_slots.h"
+#include "launcher/run/run_tasks.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -69,10 +70,21 @@ static int make_directories(struct run *r)
     return w ? 0 : -1;
 }
 
+static int start_cast(struct run *r)
+{
+    return metrics_cast_start(&r->cast, r->front.base, &r->qualification,
+                              &r->config->bcast, NULL, begin_frames, r, r->err);
+}
+
+/* On this machine it is linked first: should we and an agent both make the step's
+ * directory, there may be two (user_dir.h). */
 static int tell_metrics(struct run *r)
 {
-    int rc;
+    int is_local = session_is_local(r->front.session);
+    int rc = is_local ? start_cast(r) : 0;
 
+    if (rc < 0)
+        return -1;
     if (make_directories(r) < 0)
         return es_no_memory(r->err);
     if (!r->o->dry_run
@@ -90,8 +102,8 @@ static int tell_metrics(struct run *r)
         begin_frames(r);
         return 0;
     }
-    rc = metrics_cast_start(&r->cast, r->front.base, &r->qualification,
-                            &r->config->bcast, NULL, begin_frames, r, r->err);
+    if (!is_local)
+        rc = start_cast(r);
     if (rc > 0)
         begin_frames(r);
     return rc;
@@ -169,7 +181,7 @@ static void send_files(struct run *r, size_t node)
     struct msg_files m = {
         .apart = is_apart(o) ? 1 : 0,
         .here = !piece_files_come(&r->work.files),
-        .all = o->lines && !o->may_leave_lines,
+        .all = o->lines && !o->may_leave_lines && !o->each,
         .n = o->n_returned,
         .name = (char **)o->returned,
     };
@@ -221,13 +233,17 @@ static char **from_here(char *const command[], char **whole)
 }
 
 /* Of a type of work; the first is the COMMAND. */
-static int write_type(const struct run *r, size_t type, struct writer *w)
+static int write_type(struct run *r, size_t type, struct writer *w)
 {
     const struct work_type *t = &r->o->types.type[type];
-    struct msg_command m = {.persistent = r->o->persistent != 0};
-    char *whole = NULL, **own = t->command;
+    struct msg_command m = {.kind = r->o->each         ? COMMAND_TASKS
+                                    : r->o->persistent ? COMMAND_PERSISTENT
+                                                       : COMMAND_SLICE};
+    char *whole = NULL, **own = t->command, **tasks = NULL;
 
-    if (is_from_here(r, t->command))
+    if (r->o->each)
+        own = tasks = run_tasks_command(r);
+    else if (is_from_here(r, t->command))
         own = from_here(t->command, &whole);
     if (!own || (!whole && type == 0 && !find_folder(r, m.dir, sizeof m.dir)))
         return -1;
@@ -241,6 +257,7 @@ static int write_type(const struct run *r, size_t type, struct writer *w)
     if (whole)
         free(own);
     free(whole);
+    free(tasks);
     return 0;
 }
 
@@ -357,7 +374,9 @@ void run_nodes_lost(void *arg, size_t node, const char *why)
         broadcast_lost(&r->cast.broadcast, node, why);
     } else if (r->phase == LOADING || r->phase == ENDING) {
         program_lost(r, node);
-    } else if (distribution_lost(r->distribution, node, r->err) < 0) {
+    } else if ((r->o->each && r->phase == WORKING
+                && run_tasks_rescue(r, node) < 0)
+               || distribution_lost(r->distribution, node, r->err) < 0) {
         run_finish(r, 1);
     } else if (r->phase == WORKING
                && (distribution_is_done(r->distribution)

@@ -8,8 +8,6 @@
 
 #include "launcher/run/run_state.h"
 
-#define RUN_ALL_NODES SIZE_MAX
-
 /* Tell a node, or all, what to run.  0, or -1 and r->err filled. */
 int run_nodes_command(struct run *r, size_t node);
 /* If enough are measured (run_early.h), and have said what slots they have, the

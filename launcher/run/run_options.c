@@ -15,7 +15,10 @@
 #include "policy/dispatch.h"
 #include "policy/kinds.h"
 
+#include <ctype.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define RETRIES_MAX   1000
@@ -50,6 +53,49 @@ static int take_queue(void *at, const char *text, struct es_error *err)
                        "--queue: %s is one too many", text);
     o->queue[o->n_queues++] = text;
     return 0;
+}
+
+static int take_arg_file(void *at, const char *text, struct es_error *err)
+{
+    struct run_options *o = at;
+
+    return task_sources_file(&o->sources, "--arg-file", text, err);
+}
+
+static int take_colsep(void *at, const char *text, struct es_error *err)
+{
+    struct run_options *o = at;
+
+    return task_sources_colsep(&o->sources, text, err);
+}
+
+static int take_halt(void *at, const char *text, struct es_error *err)
+{
+    static const char now[] = "now,fail=";
+    struct halt_rule *h = at;
+    char *end;
+
+    *h = (struct halt_rule){0};
+    if (strcmp(text, "never") == 0)
+        return 0;
+    if (strncmp(text, "soon", 4) == 0)
+        return es_fail(err, ES_USAGE,
+                       "give now,fail=1: --resume does again what was ended",
+                       "--halt %s: what runs at an end cannot be waited for",
+                       text);
+    if (strncmp(text, now, sizeof now - 1) == 0) {
+        const char *number = text + sizeof now - 1;
+
+        h->fail = strtod(number, &end);
+        h->is_percent = *end == '%';
+        end += h->is_percent;
+        if (isdigit((unsigned char)*number) && !*end && h->fail > 0
+            && h->fail <= (h->is_percent ? 100 : 1e15)
+            && (h->is_percent || h->fail == floor(h->fail)))
+            return 0;
+    }
+    return es_fail(err, ES_USAGE, "give never, now,fail=1 or now,fail=10%",
+                   "--halt %s: expected failures that end the run", text);
 }
 
 static int take_replace(void *at, const char *text, struct es_error *err)
@@ -109,6 +155,40 @@ static int take_end(void *at, const char *text, struct es_error *err)
     return record_mark_parse(at, "recend", text, err);
 }
 
+/* One line is all that names of columns have; ":" as others say it. */
+static int take_header(void *at, const char *text, struct es_error *err)
+{
+    uint64_t *header = at, n = 1;
+
+    if (strcmp(text, ":") != 0 && (number_parse_u64(text, &n) < 0 || n == 0))
+        return es_fail(err, ES_USAGE, "give a number of lines, for example 1",
+                       "--header %s: expected lines, or : for one", text);
+    *header = n;
+    return 0;
+}
+
+/* "50%" of a node's cores; others: of 0 there are as many as there are. */
+static int take_part(struct msg_slots *slots, const char *text)
+{
+    const char *end = strchr(text, '%');
+    char digits[8];
+    uint64_t n = 0;
+
+    if (strcmp(text, "0") == 0) {
+        *slots =
+            (struct msg_slots){.kind = SLOTS_CORES, .memory = slots->memory};
+        return 1;
+    }
+    if (!end || end[1] || (size_t)(end - text) >= sizeof digits)
+        return 0;
+    snprintf(digits, sizeof digits, "%.*s", (int)(end - text), text);
+    if (number_parse_u64(digits, &n) < 0 || n == 0 || n > NODE_SLOTS_MAX)
+        return 0;
+    *slots = (struct msg_slots){
+        .kind = SLOTS_PART, .n = (uint32_t)n, .memory = slots->memory};
+    return 1;
+}
+
 static int take_slots(void *at, const char *text, struct es_error *err)
 {
     static const char *const kinds[] = {[SLOTS_CORES] = "cores",
@@ -119,15 +199,48 @@ static int take_slots(void *at, const char *text, struct es_error *err)
 
     for (uint32_t i = SLOTS_CORES; i <= SLOTS_GPUS; i++)
         if (strcmp(text, kinds[i]) == 0) {
-            *slots = (struct msg_slots){.kind = i};
+            *slots = (struct msg_slots){
+                .kind = i, .width = slots->width, .memory = slots->memory};
             return 0;
         }
+    if (take_part(slots, text))
+        return 0;
     if (number_parse_u64(text, &n) < 0 || n == 0 || n > NODE_SLOTS_MAX)
-        return es_fail(err, ES_USAGE, "give 1 to 4096, cores, sockets or gpus",
+        return es_fail(err, ES_USAGE,
+                       "give 1 to 4096, 50%, cores, sockets or gpus",
                        "--slots: \"%s\" is no number of slots", text);
-    *slots = (struct msg_slots){
-        .kind = SLOTS_NUMBER, .n = (uint32_t)n, .beside = slots->n > 0};
+    *slots = (struct msg_slots){.kind = SLOTS_NUMBER,
+                                .n = (uint32_t)n,
+                                .beside = slots->n > 0,
+                                .memory = slots->memory};
     return 0;
+}
+
+/* So many of a kind for each slot. */
+static int take_width(struct msg_slots *slots,
+                      enum slots_kind kind,
+                      const char *name,
+                      const char *text,
+                      struct es_error *err)
+{
+    uint64_t n;
+
+    if (number_parse_u64(text, &n) < 0 || n == 0 || n > NODE_SLOTS_MAX)
+        return es_fail(err, ES_USAGE, "give 1 to 4096, for example 4",
+                       "--%s: \"%s\" is no number of them", name, text);
+    *slots = (struct msg_slots){
+        .kind = kind, .width = (uint32_t)n, .memory = slots->memory};
+    return 0;
+}
+
+static int take_cpus(void *at, const char *text, struct es_error *err)
+{
+    return take_width(at, SLOTS_CORES, "cpus", text, err);
+}
+
+static int take_gpus(void *at, const char *text, struct es_error *err)
+{
+    return take_width(at, SLOTS_GPUS, "gpus", text, err);
 }
 
 static int take_ahead(void *at, const char *text, struct es_error *err)
@@ -166,9 +279,10 @@ const struct option run_options_table[] = {
      .needs = "lines", .help =
      "a unit ends with TEXT, in which \\n is a newline; with --recstart only "
      "where that follows; with '' --recstart counts within lines, too"},
-    {OPTION_COUNT, "header", "N", AT(record.header), .low = 1,
-     .needs = "lines", .help =
-     "FILE's first N lines are in no unit, and before the stdin of each CMD"},
+    {OPTION_TAKE, "header", "N|:", AT(record.header), .take = take_header,
+     .needs = "lines each", .help =
+     "FILE's first N lines are in no unit, and before the stdin of each CMD; with "
+     "--each the first (:) has the names of columns"},
     {OPTION_FLAG, "may-leave-lines", NULL, AT(may_leave_lines),
      .needs = "lines", .help =
      "CMD need not read all of its lines; else a piece of which lines are left "
@@ -186,6 +300,34 @@ const struct option run_options_table[] = {
      "frames, one after another (1)"},
     {OPTION_COUNT, "grain", "G", AT(grain), .low = 1, .def = "1", .help =
      "pieces begin at multiples of G units behind B"},
+    {OPTION_GROUP, .name = "tasks:"},
+    {OPTION_FLAG, "each", NULL, AT(each),
+     .excludes = "record recstart recend may-leave-lines queue repeat grain "
+     "meter power bisect persistent replace reads-env stdout return exec", .help =
+     "each unit is a task: CMD is run once for each, with {} for its line or "
+     "number; one that fails has failed alone, and the others are done.  Behind "
+     "CMD there may be values: ::: a b c, as in GNU parallel"},
+    {OPTION_TAKE, "arg-file", "FILE|-", .letter = 'a', .take = take_arg_file,
+     .needs = "each", .help = "the lines of FILE are values of tasks, as --lines has it; those of "
+     "several are combined"},
+    {OPTION_TAKE, "colsep", "TEXT", .letter = 'C', .take = take_colsep,
+     .needs = "each", .help = "a line is several values, with TEXT between: {1} {2} ...; ',': CSV; "
+     "with --header 1 also {NAME}"},
+    {OPTION_FLAG, "null", NULL, AT(nul), .letter = '0', .needs = "each", .help =
+     "lines end with a NUL, as of find -print0"},
+    {OPTION_COUNT, "max-args", "N", AT(values), .letter = 'N', .low = 1,
+     .needs = "each", .help = "a task gets N values (1)"},
+    {OPTION_FLAG, "xargs", NULL, AT(fill), .letter = 'X', .needs = "each", .help =
+     "a task gets as many values as a command line has room for"},
+    {OPTION_FLAG, "shuf", NULL, AT(shuf), .needs = "each", .help = "in an order by chance"},
+    {OPTION_TEXT, "arg-sep", "TEXT", AT(arg_sep), .needs = "each", .help =
+     "in place of ::: before values"},
+    {OPTION_TEXT, "shell", "PROGRAM", AT(shell), .bare = "/bin/sh",
+     .needs = "each", .help =
+     "CMD is a text for PROGRAM -c (/bin/sh), in which {} is a word, whatever "
+     "is in it"},
+    {OPTION_SECONDS, "delay", "SECONDS", AT(delay_s), .needs = "each", .help =
+     "a slot starts a task so long at least after the one before"},
     {OPTION_GROUP, .name = "sizing:"},
     {OPTION_TEXT, "policy", "NAME[:key=value,...]", AT(policy_text),
      .word = policy_site_word, .more = print_policies, .help =
@@ -236,6 +378,9 @@ const struct option run_options_table[] = {
      .bare = "9223372036854775807", .help =
      "what still fails after that is left out, the rest is done, and the end "
      "is exit status 1 with a list; more than MAX such failures end the run"},
+    {OPTION_TAKE, "halt", "never|now,fail=N[%]", AT(halt),
+     .take = take_halt, .needs = "each", .excludes = "keep-going", .help =
+     "N tasks that fail, or N% of all, end the run, and what runs then"},
     {OPTION_FLAG, "bisect", NULL, AT(bisect), .help =
      "what still fails is cut in two, and these again, down to --grain, to "
      "find which units it is: only these have failed"},
@@ -251,10 +396,19 @@ const struct option run_options_table[] = {
      "begin nothing that would not end so long before the job's time limit; "
      "what is left then is told, exit 4, and --resume goes on with it"},
     {OPTION_GROUP, .name = "how:"},
-    {OPTION_TAKE, "slots", "N|cores|sockets|gpus", AT(slots),
-     .take = take_slots, .def = "1", .help =
+    {OPTION_TAKE, "slots", "N|N%|cores|sockets|gpus", AT(slots), .letter = 'j',
+     .alias = "jobs", .take = take_slots, .def = "1", .help =
      "commands that run at once on a node, each on cores of its own: N of them "
-     "(more than there are cores share them), one a core, a socket or a GPU"},
+     "(more than there are cores share them), one a core, a socket or a GPU, or one "
+     "for each core of N% of them"},
+    {OPTION_TAKE, "cpus", "N", AT(slots), .take = take_cpus,
+     .alias = "cpus-per-task", .excludes = "slots gpus", .help =
+     "each command has N cores of its own: as many slots as a node has cores for; "
+     "OMP_NUM_THREADS is N, unless it is set"},
+    {OPTION_SIZE, "mem", "BYTES", AT(slots.memory), .low = 1, .alias = "memory",
+     .help = "... and as it has memory for, of what the job has there: 800M, 4G"},
+    {OPTION_TAKE, "gpus", "N", AT(slots), .take = take_gpus, .excludes = "slots",
+     .help = "each command has N GPUs of its own, likewise"},
     {OPTION_FLAG, "overlap", NULL, AT(overlap), .excludes = "persistent",
      .help =
      "where commands wait as they start, a slot's next one starts that long "
@@ -299,12 +453,18 @@ const struct option run_options_table[] = {
      "CMD's folder on the node (this one): DIR, or tmp: a new and empty one for "
      "each piece, removed when that is done"},
     {OPTION_GROUP, .name = "results:"},
+    {OPTION_FLAG, "unordered", NULL, AT(unordered), .needs = "each",
+     .excludes = "gather", .help =
+     "what tasks print comes as they end, each task's whole, and not in their order"},
     {OPTION_TEXT, "gather", "FILE", AT(gather), .file = OPTION_WRITES, .help =
      "CMD's output goes to FILE, not to stdout"},
     {OPTION_TEXT, "stdout", "DIR/NAME-{begin}", AT(output),
      .excludes = "gather", .help =
      "a file for the output of each piece, there when it is whole; the name's "
      "fields are filled in as CMD's"},
+    {OPTION_TEXT, "results", "DIR", AT(results), .help =
+     "of each task its stdout, stderr and number, DIR/1/VALUE/stdout and so on, as "
+     "GNU parallel has them, also of those that failed"},
     {OPTION_TAKE, "return", "NAME-{begin}", .take = take_return,
      .excludes = "persistent", .help =
      "a file that CMD makes comes from its folder on the node to the same name "
@@ -313,12 +473,11 @@ const struct option run_options_table[] = {
      "files need not be on the disk when this command ends"},
     {OPTION_TEXT, "journal", "FILE", AT(journal), .file = OPTION_WRITES, .help =
      "keeps what is finished, so that nothing is lost if this command dies"},
-    {OPTION_FLAG, "resume", NULL, AT(resume), .needs = "journal", .help =
+    {OPTION_FLAG, "resume", NULL, AT(resume), .help =
      "go on with the journal of a run that has died, if it is there; all "
      "output comes out, as if nothing had been; of --lines and --queue FILE what "
      "has changed is done again"},
-    {OPTION_FLAG, "resume-failed", NULL, AT(resume_failed), .needs = "journal",
-     .help = "likewise, and what the run before has left out is done, too"},
+    {OPTION_FLAG, "resume-failed", NULL, AT(resume_failed), .help = "likewise, and what the run before has left out is done, too"},
     {OPTION_TEXT, "joblog", "FILE", AT(joblog), .file = OPTION_WRITES, .help =
      "a line as each command ends, in the columns of GNU parallel"},
     {OPTION_TEXT, "report", "FILE", AT(report), .file = OPTION_WRITES, .help =
@@ -482,13 +641,18 @@ int run_options_settle(struct run_options *o,
 {
     struct policy_option policy;
 
+    if ((o->resume || o->resume_failed) && !o->journal && !o->dry_run)
+        return es_fail(err, ES_USAGE, "give --journal FILE of the run before",
+                       "%s: there is no journal",
+                       o->resume ? "--resume" : "--resume-failed");
     if (o->range.end == 0 && !o->lines && o->n_queues == 0)
         return es_fail(err, ES_USAGE,
                        "give --range BEGIN:END, --lines FILE or --queue FILE",
                        "no work");
     if (!o->command[0] && !o->works)
         return es_fail(err, ES_USAGE, "give it after --", "no command");
-    if (o->lines && !o->persistent && stdin_readers_check(o->command, err) < 0)
+    if (o->lines && !o->persistent && !o->each
+        && stdin_readers_check(o->command, err) < 0)
         return -1;
     if (o->power != POWER_OFF && strcmp(c->power.actuator, "slice") == 0)
         return es_fail(err, ES_USAGE,

@@ -13,11 +13,17 @@
 #include "launcher/run/extraction.h"
 #include "launcher/run/ok_status.h"
 #include "launcher/run/queue.h"
+#include "launcher/run/task_source.h"
 #include "launcher/run/work_types.h"
 #include "launcher/session/qualification.h"
 #include "pmix_bcast/error.h"
 #include "policy/policy.h"
 #include "policy/threshold.h"
+
+struct halt_rule {  /* all zero: never */
+    double fail;    /* so many tasks that fail end the run, ... */
+    int is_percent; /* ... or so many of a hundred */
+};
 
 struct run_options {
     struct option_range range;
@@ -45,6 +51,23 @@ struct run_options {
     int profile_auto; /* fit it; profile is what it falls back to */
     unsigned retries; /* of a slice whose command failed */
     double timeout_s; /* of a command; 0: none */
+    int each;         /* units are tasks, one process each */
+    int is_tasks;     /* by `evenstep tasks`: they are command lines */
+    struct task_sources sources; /* of tasks */
+    const char *arg_sep;         /* in place of ":::"; NULL: that */
+    int nul, shuf, fill, repeats;
+    uint64_t values;   /* of a task at most; 0: one */
+    const char *shell; /* that runs their text; NULL: they are words */
+    char *by_shell[2]; /* the command of command lines, for what asks for one */
+    struct halt_rule halt;
+    int unordered;          /* output comes as tasks end */
+    double delay_s;         /* from the start of one task to the next one's */
+    double task_timeout_s;  /* of a task, in place of timeout_s */
+    int tasks_fd;           /* the list of tasks; 0: none */
+    uint64_t tasks;         /* in it */
+    const char *results;    /* a folder of them; NULL: none */
+    const char *list_path;  /* of the file that it comes of; or NULL */
+    char own_journal[4096]; /* beside that, where none is named */
     struct ok_status ok_status;
     uint64_t keep_going;    /* failures that are left out, at most */
     int bisect;             /* what fails is cut in two, to find the fault */

@@ -44,6 +44,7 @@ int run_power_start(struct run_power *p,
     variant = possible(session, config, variant);
     if (run_power_wants_guard(config, variant, session_is_local(session)))
         p->await_ns = clock_ns() + GUARD_NS;
+    p->limits = variant != POWER_OFF;
     p->steering =
         steering_start(session, NULL, config, variant, STEP_METER_NONE);
     return p->steering ? 0 : -1;
@@ -74,14 +75,46 @@ uint32_t run_power_threads(const struct run_power *p, size_t node)
                : 0;
 }
 
+const double *run_power_turns(struct run_power *p)
+{
+    if (!p->steering || !p->limits
+        || turns_init(&p->turns, p->steering, p->slots->node, p->slots->n) < 0)
+        return NULL;
+    return p->turns.speed;
+}
+
+void run_power_frame(struct run_power *p)
+{
+    turns_begin(&p->turns);
+}
+
+void run_power_frame_end(struct run_power *p,
+                         const struct dispatch *d,
+                         struct determination *t)
+{
+    struct turns *turns = &p->turns;
+
+    for (size_t i = 0; i < turns->n; i++)
+        turns->part[i] = (struct handover_node){
+            .units = dispatch_node(d, i)->done,
+            .seconds = t->back[i] > 0 ? t->back[i] - t->sent[i] : 0};
+    if (turns_end(turns))
+        t->over = 0;
+    for (size_t i = 0; i < turns->n; i++)
+        t->completion[i].seconds =
+            turns_seconds(turns, i, t->completion[i].seconds);
+}
+
 void run_power_lost(struct run_power *p, size_t node)
 {
+    turns_back(&p->turns);
     if (p->steering)
         steering_lost(p->steering, node);
 }
 
 void run_power_returned(struct run_power *p, size_t node)
 {
+    turns_back(&p->turns);
     if (p->steering)
         steering_returned(p->steering, node);
 }
@@ -91,6 +124,7 @@ void run_power_look(struct run_power *p)
     if (!p->steering)
         return;
     steering_look(p->steering);
+    turns_look(&p->turns);
     if (p->await_ns == 0 || clock_ns() < p->await_ns)
         return;
     p->await_ns = 0;
@@ -138,6 +172,7 @@ void run_power_view(struct run_power *p, struct top_view *top)
 
 void run_power_stop(struct run_power *p)
 {
+    turns_clear(&p->turns);
     steering_stop(p->steering);
     *p = (struct run_power){.steering = NULL};
 }

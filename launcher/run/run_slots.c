@@ -12,13 +12,19 @@
 static int is_plain(const struct run *r)
 {
     return r->o->slots.kind == SLOTS_NUMBER && r->o->slots.n == 1
-           && !r->o->overlap;
+           && r->o->slots.memory == 0 && !r->o->overlap;
 }
 
-static void write_order(const struct run *r, struct writer *w, uint32_t n)
+static void write_order(const struct run *r,
+                        struct writer *w,
+                        uint32_t kind,
+                        uint32_t n)
 {
-    const struct msg_slots m = {
-        .kind = r->o->slots.kind, .n = n, .beside = r->o->overlap ? 2 : 1};
+    const struct msg_slots m = {.kind = kind,
+                                .n = n,
+                                .beside = r->o->overlap ? 2 : 1,
+                                .width = r->o->slots.width,
+                                .memory = r->o->slots.memory};
 
     msg_write_slots(w, &m);
 }
@@ -38,18 +44,21 @@ int run_slots_ask(struct run *r)
     memset(r->asked.awaited, 1, r->asked.missing);
     for (size_t i = r->asked.missing; i < n; i++)
         r->asked.each[i] = r->o->slots.n; /* a number, for who may join */
-    write_order(r, &w, r->o->slots.n);
+    write_order(r, &w, r->o->slots.kind, r->o->slots.n);
     session_send_all(r->front.session, MSG_SLOTS, &w);
     return 0;
 }
 
 void run_slots_again(struct run *r, size_t node)
 {
+    uint32_t kind = r->o->slots.kind;
     struct writer w = {0};
 
     if (is_plain(r) || r->slots.n == 0 || slots_of(&r->slots, node) == 0)
         return;
-    write_order(r, &w, (uint32_t)slots_of(&r->slots, node));
+    if (kind == SLOTS_PART)
+        kind = SLOTS_CORES; /* so many of them */
+    write_order(r, &w, kind, (uint32_t)slots_of(&r->slots, node));
     session_send(r->front.session, node, MSG_SLOTS, &w);
 }
 

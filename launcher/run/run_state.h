@@ -7,6 +7,7 @@
  *   run_nodes.c    nodes come, are measured, are lost, return, leave
  *   run_answers.c  what they say
  *   run_failures.c what is done when commands fail
+ *   run_tasks.c    what came of the tasks of a piece
  *   run_early.c    it begins before all nodes are here and measured
  *   run_known.c    what is known of the nodes is told and kept
  *   run_join.c     nodes join it
@@ -38,6 +39,8 @@
 #include "launcher/run/run_stop.h"
 #include "launcher/run/run_top.h"
 #include "launcher/run/slots.h"
+#include "launcher/run/task_results.h"
+#include "launcher/run/task_text.h"
 #include "launcher/run/work.h"
 #include "launcher/session/drain.h"
 #include "launcher/session/front.h"
@@ -62,6 +65,14 @@ enum phase {
 
 /* Of nodes that join: */
 enum join_stage { JOIN_NOTHING, JOIN_WAITS, JOIN_LEAVES };
+
+struct run_tasks {           /* of a run whose units are tasks: run_tasks.h */
+    struct task_results now; /* of the piece that has just come back */
+    struct task_text text;   /* of the task at hand */
+    char *has_good;          /* one a node: one of these was there; or NULL */
+    /* words of what the agents are told: */
+    char ok[1200], retries[32], timeout[40], delay[40], shell[4200];
+};
 
 struct run {
     const struct run_options *o;
@@ -100,6 +111,7 @@ struct run {
     struct report report;
     struct run_energy energy;
     struct failures failures; /* what was left out */
+    struct run_tasks tasks;
     struct joblog joblog;
     struct progress progress;
     struct run_account account;
@@ -128,6 +140,8 @@ struct run {
     int64_t start_ns; /* of the first frame */
     enum phase phase;
 };
+
+#define RUN_ALL_NODES SIZE_MAX /* in place of one */
 
 /* Is the plugin to start evenstep-power beside the agents, to set limits, or to
  * read what the nodes use, for the report? */

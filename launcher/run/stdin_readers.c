@@ -478,15 +478,15 @@ int stdin_readers_check(char *const command[], struct es_error *err)
     case SCRIPT_OF_SHELL:
         return es_fail(
             err, ES_USAGE,
-            "for a command a line give sh -c 'while IFS= read -r l || [ \"$l\" ]; "
-            "do sh -ec \"$l\" </dev/null || exit; done'",
+            "give evenstep tasks FILE: each line is a command of its own",
             "-- %s: with --lines it would run the lines of a piece as one script, "
             "which ends at the first exit and hides what fails before",
             name);
     case SCRIPT_OF_OTHERS:
         return es_fail(
             err, ES_USAGE,
-            "name a program that reads them from its standard input",
+            "name a program that reads them from its standard input, or give "
+            "--each: it is run once for each line, {}",
             "-- %s: with --lines it would run the lines of a piece as "
             "one program",
             name);
@@ -503,7 +503,7 @@ void stdin_readers_tell(char *const command[], int is_open)
         notice(
             "warning: -- %.100s: %s reads standard input, as the loop of read "
             "around it does: lines that it takes are not read by the loop, "
-            "and not done: give it </dev/null",
+            "and not done: give it </dev/null; or --each, and '{}' for the line",
             command[0], f.name);
     if (f.drops_last && is_open)
         notice(

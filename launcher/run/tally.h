@@ -32,6 +32,8 @@ struct tally_now {
                            come, of the frames at work */
     double rate;        /* units a second; 0: not known yet */
     double left;        /* seconds until all are done; < 0: not known */
+    int are_tasks;      /* units, of a run of one frame: */
+    uint64_t failed;    /* of them */
 };
 
 /* frames 0: nobody knows how many, and units is nothing. */

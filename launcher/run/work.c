@@ -141,7 +141,11 @@ int work_open(struct work *w,
     w->extraction = o->work;
     w->grain = o->grain;
     piece_files_open(&w->files, o);
-    if (o->lines) {
+    if (o->tasks_fd > 0) {
+        if (lines_open_fd(&w->lines, o->tasks_fd, o->lines, err) < 0)
+            return -1;
+        w->extraction.end = w->lines.n;
+    } else if (o->lines) {
         if (lines_open(&w->lines, o->lines, &o->record, err) < 0)
             return -1;
         if (lines_look(&w->lines, err) < 0)

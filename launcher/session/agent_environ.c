@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define SECRET "EVENSTEP_SECRET"
+
 /* Takes entry over; NULL: there was no memory for it. */
 static int add_entry(char ***env, size_t *n, char *entry)
 {
@@ -44,8 +46,13 @@ static int put_ours(char ***env, size_t *n)
     return 0;
 }
 
+/* srun takes an option from here where it has loaded the plugin, and does not mind
+ * the name where it has not.  What it is for: plugin_options.h. */
+#define AGENTS "SLURM_SPANK__SLURM_SPANK_OPTION_evenstep_evenstep_agents"
+
 static int put_agents(char ***env, size_t *n, const struct agent_environ *e)
 {
+    const char *wish = e->guard ? "limits" : e->energy ? "energy" : "none";
     const char *way = wireup_way_name(e->by_tcp ? WIREUP_TCP : WIREUP_PMIX);
     char hex[SECRET_HEX_LEN + 1], front_end[ADDRESS_PORT_MAX], ports[32];
     int bad = 0;
@@ -53,12 +60,10 @@ static int put_agents(char ***env, size_t *n, const struct agent_environ *e)
     secret_to_hex(e->secret, hex);
     address_join(front_end, e->address, e->port);
     snprintf(ports, sizeof ports, "%u-%u", e->ports.low, e->ports.high);
+    bad |= agent_environ_put(env, n, AGENTS, wish);
+    /* Plugins of before 0.2 know our step by it. */
     bad |= agent_environ_put(env, n, "EVENSTEP_COMPANION", "1");
-    if (e->guard)
-        bad |= agent_environ_put(env, n, "EVENSTEP_GUARD", "1");
-    if (e->energy)
-        bad |= agent_environ_put(env, n, "EVENSTEP_ENERGY", "1");
-    bad |= agent_environ_put(env, n, "EVENSTEP_SECRET", hex);
+    bad |= agent_environ_put(env, n, SECRET, hex);
     bad |= agent_environ_put(env, n, "EVENSTEP_FRONT_END", front_end);
     bad |= agent_environ_put(env, n, "EVENSTEP_PORTS", ports);
     bad |= agent_environ_put(env, n, "EVENSTEP_ENCRYPT",
@@ -86,4 +91,27 @@ void agent_environ_free(char **env)
     for (size_t i = 0; env && env[i]; i++)
         free(env[i]);
     free(env);
+}
+
+int agent_environ_secret(struct secret *secret, pid_t pid)
+{
+    char path[40], buffer[4096], *entry = NULL;
+    size_t room = 0, name = strlen(SECRET "=");
+    FILE *file;
+    int rc = -1;
+
+    snprintf(path, sizeof path, "/proc/%ld/environ", (long)pid);
+    file = fopen(path, "re");
+    if (!file)
+        return -1;
+    (void)setvbuf(file, buffer, _IOFBF, sizeof buffer);
+    while (rc < 0 && getdelim(&entry, &room, '\0', file) > 0)
+        if (strncmp(entry, SECRET "=", name) == 0)
+            rc = secret_from_hex(secret, entry + name);
+    (void)fclose(file); /* was only read */
+    if (entry)
+        sodium_memzero(entry, room);
+    free(entry);
+    sodium_memzero(buffer, sizeof buffer);
+    return rc;
 }

@@ -30,5 +30,8 @@ int agent_environ_put(char ***env,
                       const char *value);
 /* NULL is allowed. */
 void agent_environ_free(char **env);
+/* The secret in the environment of a process of ours that was started in such a
+ * one: 0, or -1 if there is none. */
+int agent_environ_secret(struct secret *secret, pid_t pid);
 
 #endif

@@ -252,6 +252,13 @@ void arrival_end(struct arrival *a)
     a->ended = 1;
 }
 
+const struct endpoint *arrival_agent(const struct arrival *a, uint32_t rank)
+{
+    return rank < a->roll.n && a->roll.agent[rank].port != 0
+               ? &a->roll.agent[rank]
+               : NULL;
+}
+
 uint32_t arrival_came(const struct arrival *a)
 {
     return a->roll.called;

@@ -54,6 +54,9 @@ void arrival_begin(struct arrival *a,
 void arrival_end(struct arrival *a);
 /* MISSED has come: an agent has not got the FENCE from its parent. */
 void arrival_missed(struct arrival *a, const uint8_t *body, size_t len);
+/* The endpoint of the agent of that rank, which names its node, once it has said
+ * HERE; else NULL. */
+const struct endpoint *arrival_agent(const struct arrival *a, uint32_t rank);
 /* How many are here; and of how many, 0 if none has come yet. */
 uint32_t arrival_came(const struct arrival *a);
 uint32_t arrival_size(const struct arrival *a);

@@ -294,11 +294,13 @@ static int start_home(struct broadcast *b)
      * another front end's. */
     static uint32_t id;
     struct broadcast_part *p = &b->part[b->at];
+    const struct listen_at at = session_listen_at(b->session);
     struct bcast_home_setup home = {
         .base = b->base,
         .secret = session_secret(b->session),
         .ports = session_ports(b->session),
         .loopback = address_loopback_for(session_is_local(b->session)),
+        .at = &at,
         .id = next_id(&id),
         .nodes = (uint32_t)session_start_size(b->session),
         .send = on_send,

@@ -9,21 +9,29 @@
 
 #include <errno.h>
 #include <event2/event.h>
+#include <fcntl.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #include <wordexp.h>
 
+#define CANCEL_TIMES   20    /* every quarter of a second */
 #define COMMAND_MS     10000 /* how long one of Slurm's commands may take */
 #define COMPONENTS_MAX 128   /* of a heterogeneous job, as Slurm has it */
 
+#define NODES    "--nodes="
+#define NODELIST "--nodelist="
+#define EXCLUDE  "--exclude="
 #define MPI_PMIX "--mpi=pmix"
 #define MPI_NONE "--mpi=none"
 
 static const char mend_slurm[] =
-    "see that slurmctld is up (scontrol ping), or give --local N";
+    "see that Slurm's commands are in PATH and slurmctld is up (scontrol ping)";
 
 /* --- running one of Slurm's commands -------------------------------------- */
 
@@ -161,6 +169,18 @@ int companion_is_whole(uint32_t job, uint32_t n_nodes)
            && n_nodes == count_nodes();
 }
 
+char *companion_ask(struct event_base *base,
+                    char *const argv[],
+                    struct es_error *err)
+{
+    struct answer a;
+
+    if (ask_slurm(&a, base, argv, COMMAND_MS, err) == 0)
+        return a.text;
+    answer_clear(&a);
+    return NULL;
+}
+
 char *companion_step_layout(struct event_base *base,
                             uint32_t job,
                             uint32_t step,
@@ -168,13 +188,9 @@ char *companion_step_layout(struct event_base *base,
 {
     char sattach[] = "sattach", layout[] = "--layout", id[32];
     char *argv[] = {sattach, layout, id, NULL};
-    struct answer a;
 
     snprintf(id, sizeof id, "%u.%u", job, step);
-    if (ask_slurm(&a, base, argv, COMMAND_MS, err) == 0)
-        return a.text;
-    answer_clear(&a);
-    return NULL;
+    return companion_ask(base, argv, err);
 }
 
 char *companion_hostnames(struct event_base *base,
@@ -182,17 +198,15 @@ char *companion_hostnames(struct event_base *base,
                           struct es_error *err)
 {
     char scontrol[] = "scontrol", show[] = "show", names[] = "hostnames";
-    char *own = strdup(list);
+    char *own = strdup(list), *text = NULL;
     char *argv[] = {scontrol, show, names, own, NULL};
-    struct answer a = {.text = NULL};
-    int rc =
-        own ? ask_slurm(&a, base, argv, COMMAND_MS, err) : es_no_memory(err);
 
+    if (own)
+        text = companion_ask(base, argv, err);
+    else
+        (void)es_no_memory(err);
     free(own);
-    if (rc == 0)
-        return a.text;
-    answer_clear(&a);
-    return NULL;
+    return text;
 }
 
 void companion_cancel(struct event_base *base, uint32_t job, uint32_t step)
@@ -205,6 +219,45 @@ void companion_cancel(struct event_base *base, uint32_t job, uint32_t step)
     (void)ask_slurm(&a, base, argv, COMMAND_MS,
                     NULL); /* the last means there is */
     answer_clear(&a);
+}
+
+/* Waits in the child of a fork, where little may be called. */
+static int scancel_says(char *argv[], char *envp[])
+{
+    pid_t pid;
+    int status;
+
+    if (posix_spawnp(&pid, argv[0], NULL, NULL, argv, envp) != 0)
+        return -1;
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR)
+            return -1;
+    return status;
+}
+
+void companion_cancel_next(uint32_t job, uint32_t step)
+{
+    static const struct timespec nap = {.tv_nsec = 250000000};
+    char scancel[] = "scancel", quiet[] = "-Q", kill[] = "--signal=KILL",
+         id[32];
+    char *argv[] = {scancel, quiet, kill, id, NULL};
+    char **env = companion_environ();
+
+    snprintf(id, sizeof id, "%u.%u", job, step);
+    if (env && fork() == 0) {
+        int null = open("/dev/null", O_RDWR);
+
+        (void)setsid();
+        for (int fd = 0; fd < 3; fd++) /* srun waits for the end of ours */
+            (void)dup2(null, fd);
+        for (int i = 0; i < CANCEL_TIMES; i++) {
+            (void)nanosleep(&nap, NULL);
+            if (scancel_says(argv, env) != 0)
+                break; /* it is over */
+        }
+        _exit(0);
+    }
+    free(env);
 }
 
 /* --- the companion step --------------------------------------------------- */
@@ -226,12 +279,22 @@ static int is_one_of(const char *entry, const char *const *start)
 int companion_drops(const char *entry)
 {
     /* They are set for each agent, or are --local's. */
-    static const char *const ours[] = {
-        "EVENSTEP_SECRET=",  "EVENSTEP_COMPANION=", "EVENSTEP_GUARD=",
-        "EVENSTEP_ENERGY=",  "EVENSTEP_FRONT_END=", "EVENSTEP_PORTS=",
-        "EVENSTEP_ENCRYPT=", "EVENSTEP_WIREUP=",    "EVENSTEP_RANK=",
-        "EVENSTEP_AGENTS=",  "EVENSTEP_AGENT=",     "EVENSTEP_SEATS=",
-        "EVENSTEP_SPEED=",   "EVENSTEP_LOCAL=",     NULL};
+    static const char *const ours[] = {"EVENSTEP_SECRET=",
+                                       "EVENSTEP_COMPANION=",
+                                       "_SLURM_SPANK_OPTION_evenstep_",
+                                       "EVENSTEP_FRONT_END=",
+                                       "EVENSTEP_PORTS=",
+                                       "EVENSTEP_ENCRYPT=",
+                                       "EVENSTEP_WIREUP=",
+                                       "EVENSTEP_RANK=",
+                                       "EVENSTEP_AGENTS=",
+                                       "EVENSTEP_AGENT=",
+                                       "EVENSTEP_SEATS=",
+                                       "EVENSTEP_SPEED=",
+                                       "EVENSTEP_LOCAL=",
+                                       "EVENSTEP_PLUGIN_WAITS=",
+                                       "EVENSTEP_PLUGIN=",
+                                       NULL};
     /* What Slurm's commands take for options of theirs. */
     static const char *const slurm[] = {
         "SLURM_",   "SRUN_",  "SLURMD_", "SCONTROL_", "SATTACH_",
@@ -299,7 +362,7 @@ uint32_t companion_nodes(const struct companion_place *place)
 
 const char *companion_fence(const struct companion_place *place)
 {
-    return is_whole(place) ? "tree" : "ring";
+    return is_whole(place) ? "tree" : COMPANION_FENCE_PART;
 }
 
 struct words {
@@ -347,14 +410,14 @@ static void add_place(struct words *w, const struct companion_place *place)
         add(w, "--jobid=%u", place->job);
     }
     if (place->n_nodes) {
-        add(w, "--nodes=%u", place->n_nodes);
-        add(w, "--nodelist=%s", place->nodes);
+        add(w, NODES "%u", place->n_nodes);
+        add(w, NODELIST "%s", place->nodes);
     } else if (n > 1) {
         add(w, "--het-group=0-%u", n - 1);
     } else if (nodes) {
-        add(w, "--nodes=%s", nodes);
+        add(w, NODES "%s", nodes);
         if (list && companion_nodes(place) > 0)
-            add(w, "--nodelist=%s", list);
+            add(w, NODELIST "%s", list);
     }
 }
 
@@ -393,6 +456,7 @@ int companion_argv(char ***argv,
         "--wait=0",
         "--kill-on-bad-exit=0",
         "--input=none",
+        "--label", /* srun_words.h */
         "--export=ALL",
         "--job-name=evenstep",
     };
@@ -426,6 +490,36 @@ int companion_leave_pmix(char **argv)
             *argv = none;
         }
     return 0;
+}
+
+static int replace(char **word, const char *option, const char *value)
+{
+    char *other;
+
+    if (asprintf(&other, "%s%s", option, value) < 0)
+        return -1;
+    free(*word);
+    *word = other;
+    return 0;
+}
+
+int companion_leave_out(char **argv, const char *list, uint32_t left)
+{
+    char **nodes = NULL, **which = NULL, n[16];
+
+    snprintf(n, sizeof n, "%u", left);
+    for (; *argv; argv++) {
+        if (strncmp(*argv, NODES, strlen(NODES)) == 0)
+            nodes = argv;
+        if (strncmp(*argv, NODELIST, strlen(NODELIST)) == 0
+            || strncmp(*argv, EXCLUDE, strlen(EXCLUDE)) == 0)
+            which = argv;
+    }
+    if (!nodes || !which)
+        return -1;
+    return replace(nodes, NODES, n) < 0 || replace(which, EXCLUDE, list) < 0
+               ? -1
+               : 0;
 }
 
 /* srun puts the one that it takes there, by --mpi or MpiDefault, before the

@@ -37,11 +37,19 @@ int companion_argv(char ***argv,
 void companion_argv_free(char **argv);
 /* Those words for a step without PMIx; 0, or -1 if memory ran out. */
 int companion_leave_pmix(char **argv);
+/* Those words for a step without the nodes of Slurm's list, so that so many are left.
+ * 0, or -1: they do not name the nodes, or memory ran out. */
+int companion_leave_out(char **argv, const char *list, uint32_t left);
 /* Is it in the environment of its srun that Slurm starts a step with PMIx? */
 int companion_step_has_pmix(void);
 /* Do srun's, or an agent's, last words say that PMIx is not to be had? */
 int companion_lacks_pmix(const char *said);
 
+/* What one of Slurm's commands prints, in at most 10 s; free() it.  NULL: err says
+ * why. */
+char *companion_ask(struct event_base *base,
+                    char *const argv[],
+                    struct es_error *err);
 /* The names in one of Slurm's lists of nodes, one a line, as `scontrol show
  * hostnames` prints them; free() it.  NULL: err says why. */
 char *companion_hostnames(struct event_base *base,
@@ -78,7 +86,8 @@ char **companion_environ(void);
  * asked for: of 8 nodes in 25 to 60 ms, but by as many requests as there are
  * pairs of nodes.
  */
-#define COMPANION_FENCE "SLURM_PMIX_FENCE"
+#define COMPANION_FENCE      "SLURM_PMIX_FENCE"
+#define COMPANION_FENCE_PART "ring" /* of some of the job's nodes */
 const char *companion_fence(const struct companion_place *place);
 
 /* SrunPortRange of slurm.conf; 0-0 if there is none.  Asks scontrol only where
@@ -97,5 +106,8 @@ char *companion_step_layout(struct event_base *base,
                             struct es_error *err);
 /* Kill a step with scancel; waits for the command, at most 10 s. */
 void companion_cancel(struct event_base *base, uint32_t job, uint32_t step);
+/* Kill a step that srun launches when we have ended: a process of its own asks Slurm
+ * for 5 s, or until the step is over. */
+void companion_cancel_next(uint32_t job, uint32_t step);
 
 #endif

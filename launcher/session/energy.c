@@ -18,7 +18,7 @@ struct watched {
     struct msg_energy counted, cpus; /* the last of each; ns 0: none yet */
     enum energy_source source;       /* the worst so far */
     double joules, seconds;          /* of all sources */
-    double watts;                    /* of late */
+    double watts, lately;            /* of the last so many seconds */
     int64_t heard_ns;                /* when the last of them was added */
     int has_ended;                   /* its counters are of no use any more */
 };
@@ -44,6 +44,7 @@ static void add(struct watched *w,
     w->joules += joules;
     w->seconds += seconds;
     w->watts = joules / seconds;
+    w->lately = seconds;
     w->heard_ns = clock_ns();
     if (source > w->source)
         w->source = source;
@@ -165,7 +166,7 @@ struct energy_view energy_view_now(const struct energy_watch *e, size_t node)
     struct energy_view v = energy_view(e, node);
     double since = (double)(clock_ns() - w->heard_ns) / 1e9;
 
-    since = fmin(since, 1e-3 * (double)e->order.record_ms);
+    since = fmin(since, w->lately); /* then the next would have come */
     v.joules += w->watts * since;
     v.seconds += since;
     return v;

@@ -6,8 +6,11 @@ void energy_saved_look(struct energy_saved *s,
                        int is_lower,
                        struct energy_view used)
 {
-    if (has_begun && !s->has_begun && used.source != ENERGY_UNKNOWN) {
+    if (!s->has_begun && (!has_begun || used.source == ENERGY_UNKNOWN)) {
+        s->is_first = has_begun;
+    } else if (!s->has_begun) {
         s->has_begun = 1;
+        s->is_counted = s->is_first;
         s->begin = used;
     }
     if (s->has_begun && !s->is_counted && used.seconds > s->begin.seconds) {

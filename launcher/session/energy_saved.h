@@ -18,6 +18,7 @@
 
 struct energy_saved { /* of a node; all zero: the program has not begun */
     int has_begun, is_counted, is_lower;
+    int is_first;             /* nothing was told before it had begun */
     struct energy_view begin; /* of it, or, once is_counted, within it */
     struct energy_view lower; /* the last before a limit was lowered */
 };

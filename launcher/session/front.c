@@ -154,6 +154,7 @@ int front_open(struct front *f,
     setup->agent_path = agent;
     setup->ports = config->bcast.ports;
     setup->encrypt = config->encrypt;
+    setup->timeout_s = (uint32_t)config->timeout_s;
     setup->interfaces = config->bcast.interface;
     setup->wireup = choose_way(config->wireup, setup->place.job != 0);
     /* An srun that has no job around it ends its own with the step. */

@@ -23,7 +23,12 @@ struct iterations { /* all zero: nothing was seen */
     double longest_ns; /* of a region, lately */
 };
 
-/* So many regions have ended by now; fewer than before: another program. */
-void iterations_add(struct iterations *it, uint64_t regions, int64_t now);
+/* So many regions have ended by now; fewer than before: another program.  It is
+ * looked at every so many ns (0: only now), and this need not be called where
+ * nothing has changed. */
+void iterations_add(struct iterations *it,
+                    uint64_t regions,
+                    int64_t now,
+                    int64_t every_ns);
 
 #endif

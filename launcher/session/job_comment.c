@@ -36,13 +36,27 @@ int job_comment_find(char comment[JOB_COMMENT_MAX], const char *shown)
     return 0;
 }
 
+/* Remove the line of an earlier run, which has no ';' and is whole between two
+ * of them: what else the user writes of evenstep stays. */
+static void remove_ours(char *comment)
+{
+    char *at = strstr(comment, JOB_COMMENT_BEGIN), *rest;
+
+    while (at && at != comment
+           && (at - comment < 2 || memcmp(at - 2, "; ", 2) != 0))
+        at = strstr(at + 1, JOB_COMMENT_BEGIN);
+    if (!at)
+        return;
+    rest = at + strcspn(at, ";");
+    rest += strspn(rest, "; ");
+    memmove(at, rest, strlen(rest) + 1);
+}
+
 int job_comment_join(char comment[JOB_COMMENT_MAX], const char *line)
 {
-    char *ours = strstr(comment, JOB_COMMENT_BEGIN);
     size_t len;
 
-    if (ours)
-        *ours = '\0'; /* with what is between */
+    remove_ours(comment);
     len = strlen(comment);
     while (len > 0 && (comment[len - 1] == ' ' || comment[len - 1] == ';'))
         comment[--len] = '\0';
@@ -61,7 +75,7 @@ static int show(uint32_t job, char text[SHOWN_MAX])
     char number[16], *words[] = {word, what, number, NULL};
 
     snprintf(number, sizeof number, "%" PRIu32, job);
-    return scontrol_run(words, text, SHOWN_MAX);
+    return scontrol_run(words, text, SHOWN_MAX, SCONTROL_S);
 }
 
 static int update(uint32_t job, const char *comment)
@@ -71,7 +85,7 @@ static int update(uint32_t job, const char *comment)
 
     snprintf(id, sizeof id, "jobid=%" PRIu32, job);
     snprintf(text, sizeof text, "comment=%s", comment);
-    return scontrol_run(words, NULL, 0);
+    return scontrol_run(words, NULL, 0, SCONTROL_S);
 }
 
 int job_comment_set(uint32_t job, const char *line, struct es_error *err)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/session/job_end.h"
 #include "launcher/base/number.h"
+#include "launcher/base/scontrol_output.h"
 #include "launcher/exec/execution.h"
 #include "launcher/session/companion.h"
+#include "launcher/session/scontrol.h"
 #include "pmix_bcast/clock.h"
 
 #include <event2/event.h>
@@ -203,4 +205,42 @@ void job_end_stop(struct job_end *j)
     execution_destroy(j->squeue);
     event_free(j->timer);
     free(j);
+}
+
+/* --- how it ended --------------------------------------------------------- */
+
+#define WHY_S   1    /* srun does not wait for long */
+#define WHY_MAX 8192 /* a line for each task of an array */
+
+const char *job_end_why_parse(uint32_t job, const char *text)
+{
+    char name[32], state[32] = "", reason[32] = "";
+    const char *line = text;
+
+    snprintf(name, sizeof name, "JobId=%u ", job);
+    while (line && strncmp(line, name, strlen(name)) != 0) {
+        line = strchr(line, '\n');
+        line += line != NULL;
+    }
+    if (line) {
+        (void)scontrol_value(line, "JobState", state, sizeof state);
+        (void)scontrol_value(line, "Reason", reason, sizeof reason);
+    }
+    if (strcmp(reason, "TimeLimit") == 0)
+        return "the job reached its time limit";
+    if (strcmp(state, "CANCELLED") == 0)
+        return "the job was cancelled";
+    return NULL;
+}
+
+const char *job_end_why(uint32_t job)
+{
+    static char plain[] = "-o", show[] = "show", what[] = "job";
+    char id[16], text[WHY_MAX] = "";
+    char *words[] = {plain, show, what, id, NULL};
+
+    snprintf(id, sizeof id, "%u", job);
+    if (scontrol_run(words, text, sizeof text, WHY_S) < 0)
+        *text = '\0';
+    return job_end_why_parse(job, text);
 }

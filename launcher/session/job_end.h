@@ -36,4 +36,13 @@ void job_end_stop(struct job_end *j); /* NULL is allowed */
  * Of lines, which components of a job have, the first that ends. */
 int64_t job_end_parse(const char *text);
 
+/*
+ * Why Slurm has ended a step of that job: "the job reached its time limit", "the
+ * job was cancelled"; NULL if the job goes on, or it is not known.  scontrol is
+ * asked, for a second at most.
+ */
+const char *job_end_why(uint32_t job);
+/* The same of what `scontrol -o show job` prints. */
+const char *job_end_why_parse(uint32_t job, const char *text);
+
 #endif

@@ -227,34 +227,45 @@ static int describe(struct join_door *d, struct es_error *err)
     f->local = session_is_local(d->s.session);
     join_file_name(f->run, f->local ? 0 : job, step);
     f->port = listener_port(d->listener);
-    if (f->local)
+    return join_file_put(f, err);
+}
+
+/* Which one is called: 0, or -1. */
+static int find_address(struct join_door *d, struct es_error *err)
+{
+    struct join_file *f = &d->file;
+
+    if (session_is_local(d->s.session))
         snprintf(f->address, sizeof f->address, "%s",
                  address_loopback_text(address_own_loopback()));
     else
         front_address_find(companion_job_nodes(), f->address);
-    if (f->address[0])
-        return join_file_put(f, err);
-    return es_fail(err, ES_ENV, "give this host an address that nodes reach",
-                   "--joinable: no address but loopback ones");
+    return f->address[0] ? 0
+                         : es_fail(err, ES_ENV,
+                                   "give this host an address that nodes reach",
+                                   "--joinable: no address but loopback ones");
 }
 
 static int start(struct join_door *d, struct es_error *err)
 {
-    const struct listener_setup setup = {
-        .base = d->s.base,
-        .secret = &d->file.secret,
-        .purpose = PURPOSE_JOIN,
-        .self = FRONT_END,
-        .ports = session_ports(d->s.session),
-        .loopback = address_loopback_for(session_is_local(d->s.session)),
-        .called = on_called,
-        .full = file_limit_reached,
-        .arg = d};
+    struct listen_at at = {0};
+    const struct listener_setup setup = {.base = d->s.base,
+                                         .secret = &d->file.secret,
+                                         .purpose = PURPOSE_JOIN,
+                                         .self = FRONT_END,
+                                         .ports = session_ports(d->s.session),
+                                         .at = &at,
+                                         .called = on_called,
+                                         .full = file_limit_reached,
+                                         .arg = d};
 
     if (secret_make(&d->file.secret) < 0)
         return es_fail(err, ES_ENV, "see that libsodium is whole",
                        "no random numbers");
     d->file.secret.encrypt = 1;
+    if (find_address(d, err) < 0)
+        return -1;
+    listen_at_add(&at, d->file.address);
     return listener_open(&d->listener, &setup, err) < 0 ? -1 : describe(d, err);
 }
 

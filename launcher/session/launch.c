@@ -6,8 +6,10 @@
 #include "launcher/exec/orphans.h"
 #include "launcher/exec/throttle.h"
 #include "launcher/session/agent_environ.h"
+#include "launcher/session/srun_words.h"
 #include "pmix_bcast/pmix_host.h"
 
+#include <event2/event.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +17,10 @@
 #include <unistd.h>
 
 #define STARTS 2 /* of the companion step; one more that finds no PMIx */
+#define LEAVE_MOST                                                             \
+    4 /* more, each without some nodes whose agents do not come */
+#define WORDS_MS                                                               \
+    100 /* from an agent's end to its last words, in either order */
 /* Agents of --local that are on their way, a CPU and at least: more would only
  * be slow together, and our own loop is to hear those that call. */
 #define AHEAD_EACH 4
@@ -41,12 +47,79 @@ struct launch {
     struct process *process;
     size_t n_processes, running;
     size_t starts, starts_max;
+    size_t left_out, left_at; /* how often nodes were, at which start */
     int by_tcp, guard, energy;
     char interfaces[NETWORK_LIST_MAX];
     char said[600];
+    struct srun_words words; /* of the current srun */
+    struct event *look; /* soon, at what it has said of agents that ended */
 };
 
+/* --- what srun says ------------------------------------------------------- */
+
+static void look_soon(struct launch *l)
+{
+    static const struct timeval soon = {0, WORDS_MS * 1000};
+
+    if (!evtimer_pending(l->look, NULL))
+        (void)evtimer_add(l->look, &soon); /* else the deadline finds them */
+}
+
+void launch_look(struct launch *l)
+{
+    for (; l->words.seen < l->words.n_ends; l->words.seen++) {
+        const struct srun_end *e = &l->words.end[l->words.seen];
+        const struct launch_absent absent = {
+            .first = e->first,
+            .last = e->last,
+            .node = e->node,
+            .why = srun_words_why(&l->words, e),
+            .not_executed = srun_words_not_executed(&l->words, e)};
+
+        if (!l->s.absent(l->s.arg, &absent)) {
+            look_soon(l);
+            return;
+        }
+    }
+}
+
+static void on_look(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd;
+    (void)what;
+    launch_look(arg);
+}
+
+static void on_srun_said(void *arg, const void *buf, size_t len)
+{
+    struct process *p = arg;
+    struct launch *l = p->launch;
+
+    if (p != &l->process[l->starts - 1])
+        return; /* of a start before */
+    srun_words_take(&l->words, buf, len);
+    if (l->words.seen < l->words.n_ends)
+        look_soon(l);
+}
+
 /* --- the end of a process ------------------------------------------------- */
+
+/* "2: no" of srun's --label becomes "no", in each line of text. */
+static void drop_labels(char *text)
+{
+    char *to = text;
+
+    while (*text) {
+        const char *from = srun_words_unlabelled(text);
+        size_t len = strcspn(from, "\n");
+
+        len += from[len] == '\n';
+        text += (from - text) + (ptrdiff_t)len;
+        memmove(to, from, len);
+        to += len;
+    }
+    *to = '\0';
+}
 
 /* Keep the end of what was said, as one line. */
 static void keep_said(struct launch *l, const char *text, size_t len)
@@ -63,6 +136,7 @@ static void keep_said(struct launch *l, const char *text, size_t len)
     }
     memcpy(l->said, text, len);
     l->said[len] = '\0';
+    drop_labels(l->said);
     for (char *p = l->said; *p; p++)
         if (*p == '\n')
             *p = ';';
@@ -196,6 +270,9 @@ static int start_srun(struct launch *l, char **env, struct es_error *err)
     int rc = words ? start_process(l, l->starts++, words, env, err)
                    : es_no_memory(err);
 
+    memset(&l->words, 0, sizeof l->words);
+    if (rc == 0 && l->s.absent)
+        execution_hear_err(l->process[l->starts - 1].execution, on_srun_said);
     if (words != l->command)
         free(words);
     return rc;
@@ -338,9 +415,10 @@ int launch_open(struct launch **out,
     if (s->interfaces)
         snprintf(l->interfaces, sizeof l->interfaces, "%s", s->interfaces);
     l->starts_max = STARTS;
-    l->n_processes = s->local ? s->local : STARTS + 1;
+    l->n_processes = s->local ? s->local : STARTS + 1 + LEAVE_MOST;
     l->process = calloc(l->n_processes, sizeof *l->process);
-    if (!l->process)
+    l->look = evtimer_new(l->s.base, on_look, l);
+    if (!l->process || !l->look)
         rc = es_no_memory(err);
     else
         rc = s->local ? prepare_local(l, s, err) : prepare_companion(l, s, err);
@@ -364,7 +442,21 @@ int launch_without_pmix(struct launch *l)
     if (companion_leave_pmix(l->command) < 0)
         return -1;
     l->by_tcp = 1;
-    l->starts_max = STARTS + 1;
+    l->starts_max++;
+    return 0;
+}
+
+int launch_leave_out(struct launch *l, const char *list, uint32_t left)
+{
+    int is_more = l->left_at != l->starts; /* than since the last start */
+
+    if (l->local || (is_more && l->left_out == LEAVE_MOST)
+        || companion_leave_out(l->command, list, left) < 0)
+        return -1;
+    l->left_out += is_more != 0;
+    l->starts_max += is_more != 0;
+    l->left_at = l->starts;
+    l->fence = COMPANION_FENCE_PART;
     return 0;
 }
 
@@ -378,9 +470,23 @@ const char *launch_interfaces(const struct launch *l)
     return l->interfaces;
 }
 
+const char *launch_queued(const struct launch *l)
+{
+    return l->words.queued;
+}
+
 const char *launch_said(const struct launch *l)
 {
     return l->said;
+}
+
+pid_t launch_keeper(const struct launch *l)
+{
+    const struct execution *x =
+        l->starts > 0 ? l->process[l->local ? 0 : l->starts - 1].execution
+                      : NULL;
+
+    return x ? execution_group(x) : 0;
 }
 
 size_t launch_running(const struct launch *l)
@@ -411,6 +517,8 @@ void launch_destroy(struct launch *l)
     for (size_t i = 0; l->process && i < l->n_processes; i++)
         execution_destroy(l->process[i].execution);
     pmix_host_stop(l->pmix);
+    if (l->look)
+        event_free(l->look);
     free(l->process);
     free(l->agent);
     free(l->speed);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/session/lingering.h"
+#include "launcher/session/agent_environ.h"
 #include "launcher/wire/protocol.h"
 #include "pmix_bcast/array.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,7 +111,7 @@ static void write_all(struct writer *w, const struct lingering *l)
 {
     write_u64(w, (uint64_t)l->until_s);
     write_u32(w, l->secret.encrypt);
-    write_blob(w, l->secret.key, SECRET_BYTES);
+    write_u32(w, (uint32_t)l->keeper);
     write_u32(w, l->number);
     write_u32(w, l->n);
     for (uint32_t i = 0; i < l->n; i++)
@@ -119,17 +121,18 @@ static void write_all(struct writer *w, const struct lingering *l)
 static int read_all(struct lingering *l, const uint8_t *text, size_t len)
 {
     struct reader r = {.at = text, .left = len};
-    const uint8_t *key;
-    size_t key_len;
+    uint32_t encrypt, keeper;
 
     l->until_s = (int64_t)read_u64(&r);
-    l->secret.encrypt = read_u32(&r) != 0;
-    key = read_blob(&r, &key_len);
+    encrypt = read_u32(&r);
+    keeper = read_u32(&r);
     l->number = read_u32(&r);
     l->n = read_u32(&r);
-    if (r.bad || key_len != SECRET_BYTES || l->n == 0 || l->n > AGENTS_MAX)
+    if (r.bad || keeper > INT_MAX || l->n == 0 || l->n > AGENTS_MAX
+        || agent_environ_secret(&l->secret, (pid_t)keeper) < 0)
         return -1;
-    memcpy(l->secret.key, key, SECRET_BYTES);
+    l->keeper = (pid_t)keeper;
+    l->secret.encrypt = encrypt != 0;
     l->agent = calloc(l->n, sizeof *l->agent);
     for (uint32_t i = 0; l->agent && i < l->n && !r.bad; i++)
         endpoint_read(&r, &l->agent[i]);
@@ -175,7 +178,6 @@ int lingering_take(const char *name, struct lingering *l)
         return -1;
     if (unlink(path) == 0)
         rc = read_all(l, text, len);
-    sodium_memzero(text, len);
     free(text);
     if (rc < 0)
         lingering_clear(l);
@@ -194,8 +196,6 @@ int lingering_put(const char *name, struct lingering *l, uint32_t seconds)
     write_all(&w, l);
     if (!w.bad)
         rc = step_dir_put(name, FILE_NAME, w.buf, w.len) == 0 ? 0 : -1;
-    if (w.buf)
-        sodium_memzero(w.buf, w.len);
     writer_clear(&w);
     return rc;
 }

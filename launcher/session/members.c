@@ -24,6 +24,20 @@ struct members {
     struct member member[];
 };
 
+void members_listen_at(const struct members *m, struct listen_at *at)
+{
+    char here[ADDRESS_MAX];
+
+    for (size_t i = 0; i < m->n; i++) {
+        const struct member *one = &m->member[i];
+
+        if (one->channel && channel_here(one->channel, here) == 0)
+            listen_at_add(at, here);
+        else if (i < m->start && !one->has_been)
+            listen_at_add(at, ""); /* everywhere */
+    }
+}
+
 /* As it is, w is cleared. */
 static void send_one(void *arg, size_t node, uint16_t type, struct writer *w)
 {
@@ -163,6 +177,7 @@ static void describe(struct member *m, const struct msg_ready *ready)
     snprintf(m->node.boot_id, sizeof m->node.boot_id, "%s", ready->boot_id);
     m->node.adapter = ready->adapter;
     m->node.cpus = ready->cpus;
+    m->node.has_plugin = ready->has_plugin != 0;
 }
 
 int members_join(struct members *all,

@@ -70,6 +70,8 @@ void members_seat(struct members *m, size_t node, const char *name);
 void members_drop(struct members *m, size_t node);
 /* Of the last order. */
 uint32_t members_number(const struct members *m);
+/* Where their agents reach us; until all have been here that is not known. */
+void members_listen_at(const struct members *m, struct listen_at *at);
 /* Tell all to leave, down their tree if all have been here; message() is not
  * called any more. */
 void members_leave(struct members *m, int all_here);

@@ -14,8 +14,9 @@ struct node {
     char rack[NODE_NAME_MAX];  /* "": not known */
     char boot_id[BOOT_ID_MAX]; /* alike on nodes of one machine; likewise */
     struct adapter adapter;
-    uint32_t cpus; /* that commands may use; 0: not known */
-    int present;   /* 0: lost, or not here yet */
+    uint32_t cpus;  /* that commands may use; 0: not known */
+    int has_plugin; /* loaded in slurmstepd there */
+    int present;    /* 0: lost, or not here yet */
 };
 
 #endif

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LIMIT_S 5
-
 struct asking {
     struct event_base *base;
     char *text; /* NULL: nobody wants it */
@@ -37,13 +35,13 @@ static void on_end(void *arg, const struct execution_end *end)
     (void)event_base_loopbreak(a->base);
 }
 
-int scontrol_run(char *const words[], char *text, size_t size)
+int scontrol_run(char *const words[], char *text, size_t size, int seconds)
 {
     static char name[] = "scontrol";
     struct asking a = {.base = event_base_new(), .text = text, .size = size};
     char *argv[SCONTROL_WORDS + 2] = {name}, **env = companion_environ();
     struct execution_spec spec = {.argv = argv, .envp = env};
-    struct timeval limit = {LIMIT_S, 0};
+    struct timeval limit = {seconds, 0};
     struct execution *x = NULL;
 
     for (size_t i = 0; i < SCONTROL_WORDS && words[i]; i++)

@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 /*
- * Takes 5 s at most; with a loop of its own.
+ * Takes that many seconds at most; with a loop of its own.
  *
  *   words  behind "scontrol", until NULL; SCONTROL_WORDS at most
  *   text   what it prints, cut to size bytes with a NUL; NULL: nobody wants it
@@ -16,6 +16,7 @@
  * Returns 0 if it ends well, else -1.
  */
 #define SCONTROL_WORDS 6
-int scontrol_run(char *const words[], char *text, size_t size);
+#define SCONTROL_S     5
+int scontrol_run(char *const words[], char *text, size_t size, int seconds);
 
 #endif

@@ -53,6 +53,8 @@ size_t session_start_size(const struct session *s);
 const struct secret *session_secret(const struct session *s);
 struct port_range session_ports(const struct session *s);
 uint16_t session_port(const struct session *s); /* where agents call */
+/* At which of our addresses they do, for what they are to call next. */
+struct listen_at session_listen_at(const struct session *s);
 int session_is_local(const struct session *s);
 /* Its agents are those of a session before? */
 int session_is_recalled(const struct session *s);

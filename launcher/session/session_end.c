@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/session/session_end.h"
 #include "launcher/base/notice.h"
+#include "launcher/session/absence.h"
 #include "launcher/session/companion.h"
 
 #include <stdio.h>
@@ -14,8 +15,7 @@
 #define LINGER_MS 5000
 /* For each agent of --local more: what one needs to go on a busy machine. */
 #define LEAVE_EACH_MS 20
-/* Of the eight nodes that a session may begin without some of. */
-#define NAMES_MAX (8 * (NODE_NAME_MAX + 2))
+#define ASK_MS        2000 /* for sinfo to say who has not come */
 
 /* --- agents that stay ----------------------------------------------------- */
 
@@ -92,6 +92,8 @@ static int agree(struct session *s)
     s->lingering.agent = calloc(s->n, sizeof *s->lingering.agent);
     s->lingering.n = (uint32_t)s->n;
     s->lingering.secret = s->secret;
+    if (launch_keeper(s->launch) > 0) /* else it is that of those recalled */
+        s->lingering.keeper = launch_keeper(s->launch);
     if (!s->lingering.agent || session_set_deadline(s, LINGER_MS) < 0
         || ask_all(s) < 0)
         return -1;
@@ -136,26 +138,58 @@ static void await_processes(struct session *s, int ms)
     event_del(s->deadline);
 }
 
-/* Nodes that srun still waits for now, and that nobody has told of: all was over
- * before they were missed.  Those that came say which they are. */
-static void tell_missing(const struct session *s)
+/* --- nodes that did not come ---------------------------------------------- */
+
+struct missing {
+    struct event_base *base;
+    char text[1600]; /* "n2 (down*: Not responding)"; "": it is not known */
+};
+
+static void on_missing_told(void *arg, const struct absent_nodes *absent)
 {
-    char came[NAMES_MAX] = "";
-    size_t missing = 0, len = 0;
+    struct missing *m = arg;
 
-    for (size_t i = 0; i < s->n; i++) {
-        int is_here = !members_is_awaited(s->members, i);
+    snprintf(m->text, sizeof m->text, "%s", absent->text);
+    event_base_loopbreak(m->base);
+}
 
-        missing += !is_here && s->given_up && !s->given_up[i];
-        if (is_here && len < sizeof came)
-            len += (size_t)snprintf(came + len, sizeof came - len, "%s%s",
-                                    len > 0 ? ", " : "",
-                                    members_node(s->members, i)->name);
+/* Slurm has the names of all, but for those of --local; a moment is waited for it. */
+static void ask_missing(struct session *s,
+                        const char *const came[],
+                        size_t n,
+                        struct missing *m)
+{
+    struct absence *absence = NULL;
+
+    if (!s->nodes || session_set_deadline(s, ASK_MS) < 0
+        || absence_ask(&absence, s->base, s->nodes, came, n, on_missing_told, m)
+               < 0)
+        return;
+    (void)event_base_dispatch(s->base); /* until then, or the deadline */
+    event_del(s->deadline);
+    absence_destroy(absence);
+}
+
+/* Nodes that srun still waits for now, and that nobody has told of: all was over
+ * before they were missed. */
+static void tell_missing(struct session *s)
+{
+    const char **came = calloc(s->n + 1, sizeof *came);
+    struct missing m = {.base = s->base};
+    size_t missing = 0, n = 0;
+
+    for (size_t i = 0; came && i < s->n; i++)
+        if (!members_is_awaited(s->members, i))
+            came[n++] = members_node(s->members, i)->name;
+        else
+            missing += s->given_up && !s->given_up[i];
+    if (missing > 0) {
+        ask_missing(s, came, n, &m);
+        notice("warning: %zu of %zu nodes had not come when all was over%s%s: "
+               "see sinfo, and slurmd.log there",
+               missing, s->n, m.text[0] ? ": " : "", m.text);
     }
-    if (missing > 0)
-        notice("warning: %zu of %zu nodes had not come when all was over (%s "
-               "had): see sinfo, and slurmd.log there",
-               missing, s->n, came);
+    free(came);
 }
 
 static void end_processes(struct session *s)

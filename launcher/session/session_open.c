@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/base/awake.h"
 #include "launcher/base/file_limit.h"
+#include "launcher/session/absence.h"
 #include "launcher/session/session_end.h"
 #include "launcher/session/session_start.h"
 
@@ -55,6 +56,15 @@ const struct secret *session_secret(const struct session *s)
 struct port_range session_ports(const struct session *s)
 {
     return s->ports;
+}
+
+struct listen_at session_listen_at(const struct session *s)
+{
+    struct listen_at at = {0};
+
+    if (s->members)
+        members_listen_at(s->members, &at);
+    return at;
 }
 
 int session_is_local(const struct session *s)
@@ -162,6 +172,9 @@ void session_close(struct session *s)
     session_end(s);
     arrival_destroy(s->arrival);
     recall_end(s->recall);
+    absence_destroy(s->absence);
+    free(s->nodes);
+    free(s->without.list);
     session_start_forget(s);
     lingering_clear(&s->lingering);
     launch_destroy(s->launch);

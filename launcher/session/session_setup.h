@@ -18,8 +18,10 @@ struct session_setup {
     int encrypt; /* what goes over the wire */
     int guard;   /* the plugin is to start evenstep-power beside the agents */
     int energy;  /* likewise, only to read what the nodes use */
-    uint32_t linger_s; /* then the agents stay so long for the next command */
-    size_t seats;      /* nodes that may join it later */
+    uint32_t timeout_s; /* that the agents have to come */
+    uint32_t linger_s;  /* then the agents stay so long for the next command */
+    size_t seats;       /* nodes that may join it later */
+    int spare;          /* it may do without nodes whose agents do not come */
     int early; /* it may be ready when the first agent is (session_events) */
     struct port_range ports; /* to listen at; 0-0: SrunPortRange, if by Slurm */
     const char *interfaces;  /* meant for data (network.h); "" or NULL: none */

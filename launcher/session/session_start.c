@@ -2,10 +2,13 @@
 #include "launcher/session/session_start.h"
 #include "launcher/base/awake.h"
 #include "launcher/base/file_limit.h"
+#include "launcher/base/front_address.h"
 #include "launcher/base/notice.h"
+#include "launcher/session/absence.h"
 #include "launcher/session/companion.h"
 #include "launcher/session/host_check.h"
 #include "launcher/session/session_end.h"
+#include "launcher/session/srun_words.h"
 #include "launcher/wire/table_tree.h"
 
 #include <sodium.h>
@@ -13,16 +16,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define START_MS 30000 /* from srun to the last READY */
-/* After the last HERE that came: a node's prolog may take its time. */
+/* After the last HERE, once all are here: what is left takes a moment.  Until then a
+ * node's prolog may take its time, and PMIx can keep nobody. */
 #define CALL_MS 15000
-#define PMIX_MS 15000 /* instead of START_MS, where TCP is to be had, too */
 /* After the last READY that came: all are through the same fence, so more
  * follow at once.  Slurm 22.05's PMIx now and then keeps some in it for ever;
  * a second step has always been well. */
 #define STALL_MS 5000
 /* For agents that have stayed to answer; then others are started. */
-#define RECALL_MS 5000
+#define RECALL_MS  5000
+#define ABSENCE_MS 5000 /* for sinfo to say who is missing */
 /* A session of more agents is ready when all are: until then there is no tree for
  * its orders. */
 #define EARLY_MOST TABLE_BRANCHES
@@ -100,6 +103,201 @@ static void give_up_awaited(struct session *s, const char *why)
         }
 }
 
+/* Where it is not started on one srun ends it on all, and does not say which task
+ * that one has. */
+static void give_up_all(struct session *s, const struct launch_absent *a)
+{
+    size_t i = 0;
+
+    snprintf(s->aborted, sizeof s->aborted,
+             "Slurm could not start the agents' step on %.100s and has ended "
+             "it: leave that node out (--exclude=%.100s)",
+             a->node, a->node);
+    while (i < s->n && (!members_is_awaited(s->members, i) || s->given_up[i]))
+        i++;
+    if (i == s->n)
+        return;
+    members_seat(s->members, i, a->node);
+    s->given_up[i] = 1;
+    s->on->lost(s->arg, i, a->why);
+}
+
+/* Nobody is to wait for those. */
+static void give_up_absent(struct session *s, const struct launch_absent *a)
+{
+    char why[400];
+
+    if (a->first == SRUN_WORDS_NO_TASK) {
+        give_up_all(s, a);
+        return;
+    }
+    snprintf(why, sizeof why, "its agent %s: %s",
+             a->not_executed ? "does not start" : "has ended", a->why);
+    for (size_t i = a->first; i <= a->last && i < s->n && !s->closing; i++) {
+        if (!members_is_awaited(s->members, i) || s->given_up[i])
+            continue;
+        if (a->first == a->last)
+            members_seat(s->members, i, a->node);
+        s->given_up[i] = 1;
+        s->on->lost(s->arg, i, why);
+    }
+}
+
+/* Have all of them come?  Then their connections tell how they ended. */
+static int have_come(const struct session *s, const struct launch_absent *a)
+{
+    for (uint32_t i = a->first; i <= a->last; i++)
+        if (!arrival_agent(s->arrival, i))
+            return 0;
+    return 1;
+}
+
+/* An agent's own last words end with a mend: "evenstep-agent: what: mend". */
+static const char *own_mend(const struct launch_absent *a)
+{
+    static const char name[] = "evenstep-agent: ";
+    const char *last = NULL;
+
+    if (strncmp(a->why, name, strlen(name)) != 0)
+        return NULL;
+    for (const char *p = a->why + strlen(name); (p = strstr(p, ": ")) != NULL;
+         p += 2)
+        last = p;
+    return last ? last + 2 : NULL;
+}
+
+/* "n2: its agent does not start: execve(): ...", without a mend. */
+static void tell_absent(const struct launch_absent *a, char text[], size_t size)
+{
+    const char *mend = own_mend(a);
+
+    snprintf(text, size, "%s: its agent %s: %.*s", a->node,
+             a->not_executed ? "does not start" : "has ended",
+             mend ? (int)(mend - 2 - a->why) : (int)strlen(a->why), a->why);
+}
+
+/* By an agent's last words: front_link.c. */
+static int cannot_call(const struct launch_absent *a)
+{
+    return strstr(a->why, "cannot call ") != NULL;
+}
+
+/* Slurm's list of all that are left out, with some more. */
+static char *with_list(const struct session *s, const char *more)
+{
+    const char *list = s->without.list ? s->without.list : "";
+    size_t len = strlen(list), end = strlen(more);
+    char *all = NULL;
+
+    if (len >= end && strcmp(list + len - end, more) == 0
+        && (len == end || list[len - end - 1] == ','))
+        return strdup(list); /* ranks of one list that are not in a row */
+    return asprintf(&all, "%s%s%s", list, len > 0 ? "," : "", more) < 0 ? NULL
+                                                                        : all;
+}
+
+/* No use to wait for these n nodes of Slurm's list: 1, and the agents of the others
+ * are soon started once more, alone; 0: that cannot be. */
+static int leave_out(struct session *s,
+                     const char *list,
+                     size_t n,
+                     const char *why)
+{
+    char *all;
+
+    if (!s->without.may || s->ready || s->failed || n == 0 || n >= s->wanted)
+        return 0;
+    all = with_list(s, list);
+    if (!all
+        || launch_leave_out(s->launch, all, (uint32_t)(s->wanted - n)) < 0) {
+        free(all);
+        return 0;
+    }
+    free(s->without.list);
+    s->without.list = all;
+    s->without.n += n;
+    s->wanted -= n;
+    s->linger_s = 0; /* too few for another command */
+    if (!s->without.is_due)
+        snprintf(s->without.why, sizeof s->without.why, "%s", why);
+    s->without.is_due = 1;
+    start_soon(s);
+    return 1;
+}
+
+static void tell_left_out(struct session *s)
+{
+    notice("warning: no agent on %.480s (%s): going on without, on %zu of %zu "
+           "nodes",
+           s->without.list + s->without.told, s->without.why, s->wanted,
+           s->wanted + s->without.n);
+    s->without.told = strlen(s->without.list) + 1;
+    s->without.is_due = 0;
+}
+
+/* Of ranks that ended alike srun names all nodes with each. */
+static int leave_out_at(struct session *s, const struct launch_absent *a)
+{
+    return leave_out(
+        s, a->node,
+        a->first == SRUN_WORDS_NO_TASK ? 1 : (size_t)a->last - a->first + 1,
+        a->why);
+}
+
+static void fail_at(struct session *s, const struct launch_absent *a)
+{
+    char text[900], mend[300];
+
+    if (leave_out_at(s, a))
+        return;
+    tell_absent(a, text, sizeof text);
+    if (a->first == SRUN_WORDS_NO_TASK)
+        snprintf(
+            mend, sizeof mend,
+            "see that slurmd runs on %.100s and can be reached, or leave it "
+            "out (--exclude=%.100s)",
+            a->node, a->node);
+    else if (cannot_call(a))
+        snprintf(mend, sizeof mend,
+                 "see the firewalls between, and SrunPortRange in slurm.conf");
+    else if (own_mend(a))
+        snprintf(mend, sizeof mend, "%s", own_mend(a));
+    else
+        snprintf(mend, sizeof mend,
+                 "install the same evenstep on %.100s, or leave it out "
+                 "(--exclude=%.100s)",
+                 a->node, a->node);
+    fail_start(s, mend, text);
+}
+
+/* An agent has ended before it called: no use to wait until its time is over. */
+static int on_absent(void *arg, const struct launch_absent *a)
+{
+    struct session *s = arg;
+    char text[900];
+
+    if (s->ready && s->here < s->n)
+        give_up_absent(s, a);
+    if (s->again && s->without.is_due)
+        (void)leave_out_at(s, a);
+    if (s->ready || s->failed || s->closing || s->again || have_come(s, a)
+        || companion_lacks_pmix(a->why))
+        return 1;
+    if (s->early && launch_is_by_tcp(s->launch)
+        && a->first != SRUN_WORDS_NO_TASK)
+        return 0; /* the others may begin, and it is lost then */
+    tell_absent(a, text, sizeof text);
+    if (!a->not_executed && leave_pmix(s, text))
+        return 1;
+    if (!a->not_executed && !cannot_call(a) && launch_may_repeat(s->launch)) {
+        notice("warning: %s: starting them once more", text);
+        start_soon(s);
+    } else {
+        fail_at(s, a);
+    }
+    return 1;
+}
+
 /* The agents, or srun, have ended by themselves. */
 static void on_launch_failed(void *arg)
 {
@@ -108,7 +306,9 @@ static void on_launch_failed(void *arg)
 
     if (s->ready && s->here < s->n)
         give_up_awaited(s, said[0] ? said : "its agent did not start");
-    if (s->ready || s->failed || s->closing)
+    if (!s->ready && !s->is_local)
+        launch_look(s->launch); /* it may be one node's fault */
+    if (s->ready || s->failed || s->closing || s->again)
         return;
     if (!s->is_local && !launch_is_by_tcp(s->launch)
         && arrival_came(s->arrival) == 0 && companion_lacks_pmix(said))
@@ -145,12 +345,17 @@ static void on_lost(void *arg, size_t node, const char *why)
 {
     struct session *s = arg;
 
-    if (s->closing)
+    if (s->closing) {
         session_end_lost(s);
-    else if (s->ready)
-        s->on->lost(s->arg, node, why);
-    else
+        return;
+    }
+    if (!s->ready) {
         fail_lost(s, members_node(s->members, node)->name, why);
+        return;
+    }
+    if (s->here < s->n)
+        launch_look(s->launch); /* that may be the reason */
+    s->on->lost(s->arg, node, s->aborted[0] ? s->aborted : why);
 }
 
 static void on_message(
@@ -209,7 +414,7 @@ static void allow(struct session *s, int ms)
         return; /* they are there, or not */
     if (s->is_local)
         (void)session_set_deadline(
-            s, session_with_each(s, START_MS, START_EACH_MS));
+            s, session_with_each(s, s->start_ms, START_EACH_MS));
     else if (launch_may_repeat(s->launch) && !s->again)
         (void)session_set_deadline(s, ms); /* else the one before holds */
 }
@@ -287,7 +492,8 @@ static void on_here(void *arg)
     struct session *s = arg;
     struct es_error err = {0};
 
-    allow(s, CALL_MS);
+    if (s->is_local || arrival_came(s->arrival) == arrival_size(s->arrival))
+        allow(s, CALL_MS);
     if (s->is_local && !s->failed
         && launch_more(s->launch, arrival_came(s->arrival), &err) < 0)
         fail_start(s, err.mend, err.what);
@@ -321,7 +527,8 @@ static void on_ready(void *arg,
     if (members_join(s->members, c, ready) < 0)
         return;
     if (++s->here < s->n) {
-        allow(s, launch_is_by_tcp(s->launch) ? CALL_MS : STALL_MS);
+        if (s->is_local || !s->early || !launch_is_by_tcp(s->launch))
+            allow(s, launch_is_by_tcp(s->launch) ? CALL_MS : STALL_MS);
         if (may_begin(s))
             begin_soon(s);
     } else if (!s->failed && check_hosts(s) == 0) {
@@ -364,6 +571,9 @@ static void on_arrival_lost(void *arg,
         s->on->lost(s->arg, rank, why);
         return;
     }
+    if (!s->is_local)
+        launch_look(
+            s->launch); /* where srun ends all, it names whose fault it is */
     if (s->is_local || s->again || s->failed)
         return; /* of --local, what it said comes with its end */
     snprintf(text, sizeof text, "%s was lost during the start (%.150s)", node,
@@ -413,15 +623,6 @@ static int start_agents(struct session *s, struct es_error *err)
     return launch_start(s->launch, err);
 }
 
-/* From srun to the first of them. */
-static int start_ms(const struct session *s)
-{
-    return s->wireup == WIREUP_AUTO && !s->is_local
-                   && (!s->launch || !launch_is_by_tcp(s->launch))
-               ? PMIX_MS
-               : START_MS;
-}
-
 void session_start_forget(struct session *s)
 {
     members_destroy(s->members);
@@ -434,6 +635,8 @@ static void start_again(struct session *s)
     struct es_error err = {0};
 
     s->again = 0;
+    if (s->without.is_due)
+        tell_left_out(s);
     recall_end(s->recall);
     s->recall = NULL;
     s->number = 0;
@@ -441,14 +644,86 @@ static void start_again(struct session *s)
     launch_stop(s->launch);
     if (start_agents(s, &err) < 0)
         fail_start(s, err.mend, err.what);
-    else if (session_set_deadline(s, start_ms(s)) < 0)
+    else if (session_set_deadline(s, s->start_ms) < 0)
         fail_start(s, "free some memory", "out of memory");
+}
+
+/* In the end: those that have not come, and where they were to call. */
+static void fail_absent(struct session *s, const char *absent)
+{
+    char text[1700], mend[300], address[ADDRESS_MAX] = "";
+
+    front_address_find(companion_job_nodes(), address);
+    snprintf(
+        mend, sizeof mend,
+        "see slurmd's log there, and that these nodes reach this host at "
+        "%s, port %u (SrunPortRange), or give them longer (agents { timeout "
+        "} of evenstep.conf)",
+        address[0] ? address : "its address", listener_port(s->listener));
+    snprintf(text, sizeof text, "%.480s%s%s within %d s", absent,
+             absent[0] ? " did not come: " : "", s->absent, s->start_ms / 1000);
+    fail_start(s, mend, text);
+}
+
+static void on_absent_told(void *arg, const struct absent_nodes *absent)
+{
+    struct session *s = arg;
+    char why[sizeof s->absent + 40];
+
+    snprintf(why, sizeof why, "%s within %d s", s->absent, s->start_ms / 1000);
+    if (absent->n == 0 || arrival_came(s->arrival) + absent->n != s->wanted
+        || !leave_out(s, absent->list, absent->n, why))
+        fail_absent(s, absent->text);
+    absence_destroy(s->absence);
+    s->absence = NULL; /* others may be missed later */
+}
+
+/* 1 if Slurm is asked who is missing. */
+static int ask_absent(struct session *s)
+{
+    uint32_t n = arrival_size(s->arrival);
+    const char **came = calloc((size_t)n + 1, sizeof *came);
+    size_t here = 0;
+    int rc = -1;
+
+    for (uint32_t i = 0; came && i < n; i++)
+        if (arrival_agent(s->arrival, i))
+            came[here++] = arrival_agent(s->arrival, i)->node;
+    if (came && s->nodes && !s->absence)
+        rc = absence_ask(&s->absence, s->base, s->nodes, came, here,
+                         on_absent_told, s);
+    free(came);
+    return rc == 0 && session_set_deadline(s, ABSENCE_MS) == 0;
+}
+
+/* 1 if Slurm says that the agents' step is still to be created, as srun waits for
+ * it, too: that is told once. */
+static int await_slurm(struct session *s)
+{
+    const char *why = s->launch ? launch_queued(s->launch) : "";
+
+    if (!why[0] || session_set_deadline(s, s->start_ms) < 0)
+        return 0;
+    if (!s->told_queued)
+        notice("waiting for Slurm to start the agents (%s): Ctrl-C ends it",
+               why);
+    s->told_queued = 1;
+    return 1;
+}
+
+/* Another start helps agents that were stuck in PMIx or on the way to READY; those
+ * that did not call have had all the time there is. */
+static int is_stuck(const struct session *s)
+{
+    return !launch_is_by_tcp(s->launch) || s->n > 0
+           || (arrival_size(s->arrival) > 0
+               && arrival_came(s->arrival) == arrival_size(s->arrival));
 }
 
 static void on_deadline(evutil_socket_t fd, short what, void *arg)
 {
     struct session *s = arg;
-    char came[64] = "no agent came", text[128];
+    char came[64] = "no agent came";
     size_t of = s->n ? s->n : arrival_size(s->arrival);
 
     (void)fd;
@@ -465,22 +740,21 @@ static void on_deadline(evutil_socket_t fd, short what, void *arg)
         start_again(s);
         return;
     }
+    if (await_slurm(s))
+        return;
     if (of > 0)
         snprintf(came, sizeof came, "only %zu of %zu agents came",
                  s->n ? s->here : arrival_came(s->arrival), of);
     if (leave_pmix(s, came))
         return;
-    if (launch_may_repeat(s->launch) && of > 0) {
+    if (launch_may_repeat(s->launch) && of > 0 && is_stuck(s)) {
         notice("warning: %s: starting them once more", came);
         start_again(s);
         return;
     }
-    snprintf(text, sizeof text, "%s within %d s", came, START_MS / 1000);
-    fail_start(
-        s,
-        "see that the nodes reach this host at the ports of SrunPortRange, and "
-        "whether srun still waits for them (squeue -s)",
-        text);
+    snprintf(s->absent, sizeof s->absent, "%s", came);
+    if (!ask_absent(s))
+        fail_absent(s, "");
 }
 
 /* --- or with those that have stayed --------------------------------------- */
@@ -512,6 +786,7 @@ static int recall_agents(struct session *s)
         return 0;
     s->secret = l.secret;
     s->number = l.number;
+    s->lingering.keeper = l.keeper;
     s->recall = recall_start(s->base, &l, &s->secret,
                              listener_port(s->listener), &recall_events, s);
     lingering_clear(&l);
@@ -548,10 +823,19 @@ static int open_launch(struct session *s,
         .port = listener_port(s->listener),
         .record = s->linger_s && !s->is_local ? s->linger_path : NULL,
         .failed = on_launch_failed,
+        .absent = s->is_local ? NULL : on_absent,
         .ended = on_launch_ended,
         .arg = s};
 
     return launch_open(&s->launch, &l, err);
+}
+
+/* NULL: it is not known, or there is no memory to name them. */
+static char *copy_nodes(const struct companion_place *place)
+{
+    const char *list = place->nodes[0] ? place->nodes : companion_job_nodes();
+
+    return list ? strdup(list) : NULL;
 }
 
 /* Where there is no place for the record, they do not stay. */
@@ -572,16 +856,20 @@ int session_start(struct session *s,
     s->secret.encrypt = setup->encrypt != 0;
     s->is_local = setup->local > 0;
     s->wireup = setup->wireup;
+    s->start_ms = (int)setup->timeout_s * 1000;
     s->seats = setup->seats;
+    s->without.may = setup->spare;
     s->sat = calloc(s->seats + 1, 1);
     s->deadline = evtimer_new(s->base, on_deadline, s);
     s->early_timer = evtimer_new(s->base, on_early, s);
     s->arrival = arrival_create(s->base, &arrival_events, s);
     if (!s->sat || !s->deadline || !s->early_timer || !s->arrival
-        || session_set_deadline(s, start_ms(s)) < 0)
+        || session_set_deadline(s, s->start_ms) < 0)
         return es_no_memory(err);
     if (!s->is_local)
         s->wanted = companion_nodes(&setup->place);
+    if (!s->is_local && !setup->place.srun_args)
+        s->nodes = copy_nodes(&setup->place);
     if (!s->is_local && s->ports.high == 0
         && companion_ports(s->base, &s->ports, err) < 0)
         return -1;

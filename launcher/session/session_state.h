@@ -28,7 +28,15 @@ struct session {
     enum wireup_way wireup;
     int is_local;
     size_t wanted; /* nodes that there must be; 0: not known */
-    int early;     /* it is ready when the first agent is */
+    struct {       /* those that it does without, as their agents do not come */
+        int may;
+        char *list;  /* Slurm's, of all of them; NULL: none */
+        size_t told; /* of it, bytes: who was said to be */
+        size_t n;
+        int is_due;    /* some since the last start */
+        char why[400]; /* the first of those */
+    } without;
+    int early; /* it is ready when the first agent is */
     struct launch *launch;
     struct arrival *arrival;
     struct members *members; /* NULL: no agent is READY */
@@ -39,7 +47,13 @@ struct session {
     uint32_t job, step;
     struct event *deadline;
     struct event *early_timer; /* until it begins with those that are here */
+    int start_ms;              /* from srun to the last READY */
+    int told_queued;           /* that Slurm does not start them yet */
     int again;                 /* the deadline is that of another start */
+    char *nodes; /* Slurm's list of those that must come; NULL: not known */
+    struct absence *absence; /* who has not, as it is asked; or NULL */
+    char aborted[400];       /* why srun has ended all, or "" */
+    char absent[64];         /* how many came, until that is told */
     struct awake *awake;
     int ready, failed, closing;
     char *

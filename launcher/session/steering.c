@@ -13,6 +13,7 @@
 #include "launcher/session/rack_power.h"
 #include "launcher/session/steering_decide.h"
 #include "pmix_bcast/clock.h"
+#include "policy/handover.h"
 #include "policy/pace.h"
 
 #include <math.h>
@@ -32,6 +33,13 @@
 #define STILL_S       10
 #define STILL_NS      (STILL_S * INT64_C(1000000000))
 #define STILL_MOST_NS (8 * STILL_NS)
+/* So long a program may have MPI ranks that end no region. */
+#define LOOSE_S  15
+#define LOOSE_NS (LOOSE_S * INT64_C(1000000000))
+/* Of so much useful time it is known if it was CPU time, or time that somebody
+ * else had the CPU. */
+#define CPU_LEAST_NS 200000000.0
+#define CPU_PART     0.8
 
 /* --- limits --------------------------------------------------------------- */
 
@@ -131,12 +139,23 @@ static void go_on(struct steering *s)
         begin_round(s);
 }
 
+static void tell_uncapped(struct steering *s)
+{
+    if (s->told_uncapped || s->moved_ns == 0 || !steering_is_idle(s))
+        return;
+    s->told_uncapped = 1;
+    notice("no power is capped here: %s has nothing to move between nodes; "
+           "--%spower=save lowers the power of nodes that wait",
+           s->rule.variant == POWER_PAIR ? "pair" : "boost",
+           s->is_own ? "" : "evenstep-");
+}
+
 /* All at once, as far as nothing is asked of them: to what is theirs at the
  * start, or to no limit at all. */
 static void limit_all(struct steering *s, int on)
 {
     s->is_limiting = on;
-    s->worth = (struct steering_worth){.rounds = 0};
+    steering_worth_again(&s->worth);
     for (size_t i = 0; i < s->n; i++) {
         struct watched *w = &s->node[i];
 
@@ -153,6 +172,7 @@ static void begin_limits(struct steering *s)
     if (s->told_still && s->still_ns < STILL_MOST_NS)
         s->still_ns *= 2;
     limit_all(s, 1);
+    tell_uncapped(s);
     s->begun_ns = clock_ns();
 }
 
@@ -204,8 +224,8 @@ static void find_silent(struct steering *s, int64_t now)
 
 static void end_round(struct steering *s, int64_t now)
 {
-    steering_decide(s);
     s->round_ns = now - s->round_began_ns;
+    steering_decide(s);
     go_on(s);
 }
 
@@ -233,12 +253,18 @@ static void note_known(struct steering *s, struct watched *w)
         s->missing--;
 }
 
-static void note_ends(struct watched *w, const struct msg_progress *m)
+static void note_ends(const struct steering *s,
+                      struct watched *w,
+                      const struct msg_progress *m)
 {
+    int64_t every_ns = s->order.interval_ms * INT64_C(1000000);
+
+    if (every_ns < s->record_ns)
+        every_ns = s->record_ns;
     if (m->epoch != w->window.last.epoch)
         w->iterations = (struct iterations){.n = 0};
     iterations_add(&w->iterations, (uint64_t)fmin(m->progress, 0x1p62),
-                   w->heard_ns);
+                   w->heard_ns, every_ns);
     if (w->iterations.n == 0) { /* from here on times are known */
         w->marked = 0;
         w->marked_ns = w->iterations.end_ns;
@@ -254,7 +280,7 @@ static void take_progress(struct steering *s,
 
     w->heard_ns = now;
     w->is_silent = 0;
-    note_ends(w, m);
+    note_ends(s, w, m);
     if (meter_window_add(&w->window, m)) {
         s->known -= (size_t)w->is_known;
         w->is_known = 0;
@@ -284,9 +310,7 @@ static void receive_power(struct steering *s,
         return; /* it has told before */
     w->power = *m;
     w->power.limit = 0; /* nothing is limited yet */
-    w->start = rack_power_start(
-        s->racks, i, s->rule.variant == POWER_SAVE ? m->ceiling : m->limit,
-        m->floor, m->unit);
+    w->start = rack_power_start(s->racks, i, m->limit, m->floor, m->unit);
     if (s->rule.variant
         == POWER_SAVE) /* more than at the start is for nobody */
         w->power.ceiling = w->start;
@@ -298,6 +322,10 @@ static void receive_power(struct steering *s,
         ask_meter(s, i);
         mailing_send(&s->limits);
     }
+    s->offered += (size_t)!w->has_offered;
+    w->has_offered = 1;
+    if (s->offered == s->n)
+        tell_uncapped(s);
     if (w->is_settable || s->told_off)
         return;
     s->told_off = 1;
@@ -327,6 +355,45 @@ int steering_message(struct steering *s,
     return 1;
 }
 
+static void back_to_start(struct steering *s)
+{
+    steering_worth_again(&s->worth);
+    for (size_t i = 0; i < s->n; i++)
+        s->node[i].wanted = s->is_limiting ? s->node[i].start : 0;
+    go_on(s);
+}
+
+void steering_hold(struct steering *s, int is_held)
+{
+    if (is_held && !s->is_held)
+        back_to_start(s);
+    s->is_held = is_held;
+}
+
+double steering_speed(const struct steering *s, size_t i)
+{
+    const struct watched *w = &s->node[i];
+
+    return handover_speed(w->power.limit, w->start,
+                          power_response_exponent(&s->response));
+}
+
+void steering_note_cpu(struct steering *s,
+                       size_t node,
+                       double useful_ns,
+                       double cpu_ns)
+{
+    struct watched *w = &s->node[node];
+    double useful = useful_ns - w->useful_ns, cpu = cpu_ns - w->cpu_ns;
+
+    if (useful >= 0 && useful < CPU_LEAST_NS)
+        return;
+    w->has_no_cpu =
+        cpu_ns > 0 && useful > 0 && cpu >= 0 && cpu < CPU_PART * useful;
+    w->useful_ns = useful_ns;
+    w->cpu_ns = cpu_ns;
+}
+
 void steering_lost(struct steering *s, size_t i)
 {
     struct watched *w = &s->node[i];
@@ -337,20 +404,35 @@ void steering_lost(struct steering *s, size_t i)
     if (w->is_asked)
         s->asked--;
     w->is_asked = 0;
-    s->worth = (struct steering_worth){.rounds = 0};
-    for (size_t k = 0; k < s->n; k++)
-        s->node[k].wanted = s->is_limiting ? s->node[k].start : 0;
-    go_on(s);
+    back_to_start(s);
+}
+
+/* By halo exchange, say, or on communicators of some. */
+static void tell_loose(struct steering *s)
+{
+    if (s->told_loose || s->told_uncapped || !s->is_limiting
+        || clock_ns() - s->begun_ns < LOOSE_NS)
+        return;
+    for (size_t i = 0; i < s->n; i++)
+        if (s->node[i].window.last.progress > 0)
+            return;
+    s->told_loose = 1;
+    notice(
+        "nothing is steered so far: in %d s the program had no blocking "
+        "collective of all MPI ranks; evenstep_tick() can say how far it is, "
+        "see libevenstep(3)",
+        LOOSE_S);
 }
 
 void steering_look(struct steering *s)
 {
+    tell_loose(s);
     if (s->moved_ns == 0 || s->asked > 0
         || clock_ns() - s->moved_ns < s->still_ns)
         return;
     if (s->is_limiting)
         limit_all(s, 0);
-    if (!s->told_still)
+    if (!s->told_still && !s->told_uncapped)
         notice("warning: no progress was metered for %d s: no limits are set "
                "until there is some, by a collective of all MPI ranks or by "
                "evenstep_tick(), see libevenstep(3)",
@@ -427,14 +509,14 @@ static int order_monitors(struct steering *s,
                           const struct config_power *config,
                           enum step_meter meter)
 {
-    s->order =
-        (struct msg_monitor){.interval_ms = (uint32_t)config->interval_ms,
-                             .aggregate = config->aggregate,
-                             .power = power_of(s, config),
-                             .start = config->start,
-                             .floor = config->floor,
-                             .record_ms = pace_record_ms(s->n, 0),
-                             .meter = meter};
+    s->order = (struct msg_monitor){
+        .interval_ms = (uint32_t)config->interval_ms,
+        .aggregate = config->aggregate,
+        .power = power_of(s, config),
+        .start = config->cap > 0 ? fmin(config->cap, 1) : 1,
+        .floor = config->floor,
+        .record_ms = pace_record_ms(s->n, 0),
+        .meter = meter};
     s->record_ns = s->order.record_ms * INT64_C(1000000);
     s->is_own = step == NULL;
     if (step)
@@ -484,6 +566,10 @@ struct steering *steering_start(struct session *session,
                                   .bound = config->bound,
                                   .band = config->band,
                                   .gain = config->gain};
+    if (variant != POWER_OFF && config->has_start)
+        notice("warning: power { start } of evenstep.conf has no effect any "
+               "more: give cap, see evenstep.conf(5)");
+    s->worth.saves = variant == POWER_SAVE;
     mailing_begin(&s->limits, session, MSG_LIMIT, MAILING_FEW);
     s->round_ns = FIRST_ROUND;
     s->still_ns = STILL_NS;

@@ -54,11 +54,23 @@ int steering_message(struct steering *s,
                      uint16_t type,
                      const uint8_t *body,
                      size_t len);
+/* The ranks of a node have been useful for so many ns until now, and had, or
+ * waited for, that much CPU time.  What a node does without CPU no limit makes
+ * faster. */
+void steering_note_cpu(struct steering *s,
+                       size_t node,
+                       double useful_ns,
+                       double cpu_ns);
 void steering_lost(struct steering *s, size_t node);
 /* A node that was lost is back: it is watched again. */
 void steering_returned(struct steering *s, size_t node);
 /* To be called every second or so: is anything metered? */
 void steering_look(struct steering *s);
+/* While it is held all have their limits of the start: others correct what the
+ * nodes differ by (policy/handover.h). */
+void steering_hold(struct steering *s, int is_held);
+/* A node's speed now, against that with its limit of the start. */
+double steering_speed(const struct steering *s, size_t node);
 /* Has any node told of progress or of a limit? */
 int steering_is_alive(const struct steering *s);
 /* Has any node had more or less than its part? */

@@ -27,12 +27,14 @@ struct watched {
     int64_t heard_ns;             /* 0: never */
     double speed; /* regions a nanosecond of work; 0: not known */
     double waiting;
-    struct msg_power power; /* its limit: what is in force; 0: none */
-    uint64_t start, wanted; /* limits */
-    uint64_t tried;         /* that was put back, to see if it helps */
-    uint64_t asked;         /* the one that is not confirmed, if is_asked */
-    uint64_t kept;          /* what it may still have when it is out of reach */
-    int is_settable, is_asked;
+    double useful_ns, cpu_ns; /* as was noted last */
+    int has_no_cpu;           /* what it did last was no computing */
+    struct msg_power power;   /* its limit: what is in force; 0: none */
+    uint64_t start, wanted;   /* limits */
+    uint64_t tried;           /* that was put back, to see if it helps */
+    uint64_t asked;           /* the one that is not confirmed, if is_asked */
+    uint64_t kept; /* what it may still have when it is out of reach */
+    int is_settable, is_asked, has_offered;
     int is_known, is_silent, is_lost, told_misuse;
 };
 
@@ -50,9 +52,11 @@ struct steering {
     struct rack_power *racks;
     void *room;
     struct mailing limits;            /* LIMIT orders that are to be sent */
-    int64_t round_ns, round_began_ns; /* the last round's length */
+    int64_t round_ns, round_began_ns; /* the last round's length,
+                                         when it is decided this one's */
     size_t asked;                     /* limits that are not confirmed */
-    size_t known;                     /* nodes whose speed is, in this round */
+    size_t offered;    /* nodes that have told what can be set there */
+    size_t known;      /* nodes whose speed is, in this round */
     size_t missing;    /* nodes that are neither known nor silent */
     int64_t looked_ns; /* for those that are silent */
     int64_t record_ns; /* between two records of a node, at least */
@@ -61,14 +65,19 @@ struct steering {
                           limited; 0: nothing can be */
     int64_t still_ns;  /* so long nothing may be metered */
     int is_limiting;   /* whoever can be limited is */
+    int is_held;       /* whoever is, has what it had at the start */
     int has_moved;     /* a limit, beside the others' */
-    int is_alive, told_off, told_still, told_worth;
+    int is_alive, told_off, told_still, told_worth, told_uncapped, told_loose;
+    int is_told_off; /* the last that was told of its worth: it has none */
     struct steering_worth worth;
     double skew;
 };
 
 /* Can its limit be set? */
 int steering_can_set(const struct watched *w);
+/* Has no node less than it could have?  Then pair and boost have nothing to move:
+ * what one node gives no other can take. */
+int steering_is_idle(const struct steering *s);
 /* The round is over: s->power and each node's speed, waiting and wanted. */
 void steering_decide(struct steering *s);
 

@@ -5,20 +5,27 @@
 #include <math.h>
 #include <string.h>
 
-/* Every second one goes where there is no room for more. */
-static void add_length(struct step_loop *loop, double ns)
+void step_sample_add(struct step_sample *s, double value)
 {
-    if (loop->every == 0)
-        loop->every = 1;
-    if (loop->told++ % loop->every)
+    if (s->every == 0)
+        s->every = 1;
+    if (s->added++ % s->every)
         return;
-    if (loop->lengths == STEP_LOOPS_LENGTHS) {
-        for (uint32_t i = 0; i < STEP_LOOPS_LENGTHS / 2; i++)
-            loop->length[i] = loop->length[2 * i];
-        loop->lengths /= 2;
-        loop->every *= 2;
+    if (s->n == STEP_SAMPLE) {
+        for (uint32_t i = 0; i < STEP_SAMPLE / 2; i++)
+            s->value[i] = s->value[2 * i];
+        s->n /= 2;
+        s->every *= 2;
     }
-    loop->length[loop->lengths++] = ns;
+    s->value[s->n++] = value;
+}
+
+double step_sample_median(const struct step_sample *s)
+{
+    double value[STEP_SAMPLE];
+
+    memcpy(value, s->value, s->n * sizeof *value);
+    return aggregate_of(AGGREGATE_MEDIAN, value, s->n);
 }
 
 /* Between two ends of an iteration there is the same time for all, so who waits
@@ -32,10 +39,10 @@ static void end_iteration(struct step_loops *l,
 
     loop->n += weight;
     loop->time_ns += weight * is->sum.elapsed;
-    loop->skew += weight * skew;
+    step_sample_add(&loop->skew, skew);
     loop->skew_most = fmax(loop->skew_most, skew);
     loop->period = is->period;
-    add_length(loop, is->sum.elapsed);
+    step_sample_add(&loop->length, is->sum.elapsed);
     l->weight += weight;
 }
 
@@ -78,19 +85,11 @@ void step_loops_forget(struct step_loops *l)
     memset(l->pending, 0, sizeof l->pending);
 }
 
-static double median_of(const struct step_loop *loop)
-{
-    double length[STEP_LOOPS_LENGTHS];
-
-    memcpy(length, loop->length, loop->lengths * sizeof *length);
-    return aggregate_of(AGGREGATE_MEDIAN, length, loop->lengths);
-}
-
 struct step_iterations step_loops_sum(const struct step_loops *l)
 {
     const struct step_loop *best = &l->loop[0];
 
-    for (size_t i = 1; i < RANKS_LOOPS; i++)
+    for (size_t i = 1; i < RANKS_LOOPS - 1; i++)
         if (l->loop[i].time_ns > best->time_ns)
             best = &l->loop[i];
     if (!(best->n > 0))
@@ -98,7 +97,7 @@ struct step_iterations step_loops_sum(const struct step_loops *l)
     return (struct step_iterations){
         .n = round(best->n * fmax(l->most / l->weight, 1)),
         .period = best->period,
-        .median_ns = median_of(best),
-        .skew_ns = best->skew / best->n,
+        .median_ns = step_sample_median(&best->length),
+        .skew_ns = step_sample_median(&best->skew),
         .skew_most_ns = best->skew_most};
 }

@@ -5,7 +5,8 @@
  *
  * An iteration counts when all ranks of the program have told of it.  A program
  * may have several loops, one after the other: people are told of the one that
- * took the most time.
+ * took the most time.  The last number is that of all loops for which there was
+ * no other, which are no loop together: of these nothing is told.
  */
 #ifndef LAUNCHER_SESSION_STEP_LOOPS_H
 #define LAUNCHER_SESSION_STEP_LOOPS_H
@@ -14,15 +15,19 @@
 #include "policy/efficiency.h"
 
 #define STEP_LOOPS_PENDING 512u /* iterations of which ranks are missing */
-#define STEP_LOOPS_LENGTHS 512u /* of which the median is taken */
+#define STEP_SAMPLE        512u /* of which a median is taken */
+
+struct step_sample {           /* all zero: of nothing */
+    double value[STEP_SAMPLE]; /* each `every`-th that was added */
+    uint32_t n, every, added;  /* every 0: 1 */
+};
 
 struct step_loop {
     double n;       /* iterations */
     double time_ns; /* of all of them */
-    double skew, skew_most;
+    double skew_most;
     uint32_t period;
-    double length[STEP_LOOPS_LENGTHS]; /* of each `every`-th that was told */
-    uint32_t lengths, every, told;     /* every 0: 1 */
+    struct step_sample length, skew;
 };
 
 struct step_loops { /* all zero: nothing was told */
@@ -41,7 +46,7 @@ struct step_iterations {
     uint32_t period;              /* regions of each */
     double median_ns;             /* length */
     double skew_ns, skew_most_ns; /* useful time, busiest less least busy rank:
-                                     mean, and the most */
+                                     median, and the most */
 };
 
 /* A node's message, of a program with so many ranks. */
@@ -49,5 +54,9 @@ void step_loops_add(struct step_loops *l, const struct msg_ranks *m);
 /* Of iterations that not all ranks have told of, nothing more is waited for. */
 void step_loops_forget(struct step_loops *l);
 struct step_iterations step_loops_sum(const struct step_loops *l);
+/* Where there is no room for more, each second one is kept. */
+void step_sample_add(struct step_sample *s, double value);
+/* 0 of none. */
+double step_sample_median(const struct step_sample *s);
 
 #endif

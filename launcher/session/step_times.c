@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/session/step_times.h"
+#include "pmix_bcast/clock.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define MOVED_NS   20e6 /* CPU time, and part of the time, */
+#define MOVED_PART 0.01 /* above which a rank does something */
 
 /* --- regions -------------------------------------------------------------- */
 
@@ -36,8 +40,9 @@ static void end_region(struct step_times *t, const struct step_region *r)
     node->lost.nodes += weight * lost.nodes;
     t->seen++;
     t->weight += weight;
-    t->skew += weight * skew;
+    step_sample_add(&t->skew, skew);
     t->skew_most = fmax(t->skew_most, skew);
+    t->transfer += weight * r->sum.least * r->sum.ranks;
 }
 
 static void add_region(struct step_times *t,
@@ -65,11 +70,10 @@ static void add_region(struct step_times *t,
 
 /* --- ranks ---------------------------------------------------------------- */
 
-/* Room for those that the message tells one by one; they may become more. */
-static int make_room(struct step_times *t, struct step_node *node)
+/* Room for so many of a node, which may become more. */
+static int make_room(struct step_times *t, struct step_node *node, uint32_t n)
 {
     struct step_rank *rank;
-    uint32_t n = t->in.n;
 
     if (n <= node->n)
         return 0;
@@ -85,22 +89,105 @@ static int make_room(struct step_times *t, struct step_node *node)
     return 0;
 }
 
+/* Of who waits for something a little CPU time is no sign of life. */
+static void see_move(struct step_rank *r, int64_t now)
+{
+    double least = MOVED_NS + MOVED_PART * (double)(now - r->moved_ns);
+
+    if (r->moved_ns > 0 && r->cpu > 0 && r->cpu - r->moved_cpu < least)
+        return;
+    r->moved_ns = now;
+    r->moved_cpu = r->cpu;
+}
+
+/* A message that came late makes it look later than it was: the earliest of
+ * what they say is the nearest. */
+static int64_t died_at(const struct step_rank *r,
+                       const struct msg_rank *in,
+                       int64_t now)
+{
+    int64_t at = now - (int64_t)in->since;
+
+    if (in->state != RANK_DIED)
+        return 0;
+    return r->died_ns > 0 && r->rank == in->rank && r->died_ns < at ? r->died_ns
+                                                                    : at;
+}
+
+static void take_rank(struct step_rank *r,
+                      const struct msg_rank *in,
+                      int64_t now)
+{
+    struct step_rank taken = {.rank = in->rank,
+                              .useful = in->useful,
+                              .waiting = in->waiting,
+                              .calls = (double)in->calls,
+                              .threads = in->threads,
+                              .busy = in->busy,
+                              .room = in->room,
+                              .last = r->last,
+                              .io = in->io,
+                              .polled = in->polled,
+                              .transfer = in->transfer,
+                              .unsure = in->unsure,
+                              .borrowed = in->borrowed,
+                              .lent = in->lent,
+                              .cpu = in->cpu,
+                              .delay = in->delay,
+                              .throttled = in->throttled,
+                              .io_wait = in->io_wait,
+                              .switches = in->switches,
+                              .rss = in->rss,
+                              .state = in->state,
+                              .call = in->call,
+                              .since = in->since,
+                              .died_ns = died_at(r, in, now),
+                              .status = in->status,
+                              .detail = r->detail,
+                              .moved_cpu = r->moved_cpu,
+                              .moved_ns = r->moved_ns};
+
+    if (taken.detail && taken.detail->rank != taken.rank) {
+        free(taken.detail);
+        taken.detail = NULL;
+    }
+    *r = taken;
+    see_move(r, now);
+}
+
 static void take_ranks(struct step_times *t, struct step_node *node)
 {
-    if (t->in.n == 0 || make_room(t, node) < 0)
+    if (t->in.n == 0 || make_room(t, node, t->in.n) < 0)
         return;
-    for (uint32_t i = 0; i < t->in.n; i++) {
-        struct step_rank *r = &node->rank[i];
+    for (uint32_t i = 0; i < t->in.n; i++)
+        take_rank(&node->rank[i], &t->in.rank[i], node->heard_ns);
+}
 
-        *r = (struct step_rank){.rank = t->in.rank[i].rank,
-                                .useful = t->in.rank[i].useful,
-                                .waiting = t->in.rank[i].waiting,
-                                .calls = (double)t->in.rank[i].calls,
-                                .threads = t->in.rank[i].threads,
-                                .busy = t->in.rank[i].busy,
-                                .room = t->in.rank[i].room,
-                                .last = r->last};
-    }
+/* It may come before anything else is known of the rank. */
+static struct step_rank *rank_of(struct step_times *t,
+                                 struct step_node *node,
+                                 uint32_t rank)
+{
+    uint32_t i = 0;
+
+    while (i < node->n && node->rank[i].rank != rank)
+        i++;
+    if (i == RANKS_MAX || make_room(t, node, i + 1) < 0)
+        return NULL;
+    node->rank[i].rank = rank;
+    return &node->rank[i];
+}
+
+static void take_detail(struct step_times *t,
+                        struct step_node *node,
+                        const struct msg_rank_detail *m)
+{
+    struct step_rank *r = rank_of(t, node, m->rank);
+
+    if (r && !r->detail)
+        r->detail = malloc(sizeof *r->detail);
+    if (r && r->detail)
+        *r->detail = *m;
 }
 
 static void end_node(struct step_times *t, struct step_node *node)
@@ -116,14 +203,26 @@ int step_times_message(struct step_times *t,
                        size_t len)
 {
     struct step_node *node = &t->node[i];
+    struct msg_rank_detail detail;
 
+    if (type == MSG_RANK_DETAIL) {
+        if (msg_read_rank_detail(&detail, body, len) == 0)
+            take_detail(t, node, &detail);
+        return 1;
+    }
     if (type != MSG_RANKS || msg_read_ranks(&t->in, body, len) < 0)
         return 0;
     if (t->in.is_last)
         end_node(t, node);
     if (t->in.sum.ranks == 0)
         return 1;
+    node->heard_ns = clock_ns();
+    t->size = t->in.size;
     node->sum = t->in.sum;
+    node->others_cpu = t->in.others_cpu;
+    node->own_cpu = t->in.own_cpu;
+    node->node_throttled = t->in.node_throttled;
+    node->cpus = t->in.cpus;
     take_ranks(t, node);
     for (uint32_t k = 0; k < t->in.k; k++)
         add_region(t, i, &t->in.region[k]);
@@ -206,94 +305,6 @@ int step_times_is_whole(const struct step_times *t)
     return t->ended == t->n;
 }
 
-double step_times_scale(const struct step_times *t,
-                        const struct efficiency_sum *all)
-{
-    return t->weight > 0 ? fmax(all->regions / t->weight, 1) : 0;
-}
-
-/* Without a region that all have told there is what they waited in all. */
-static void find_worst_of_sums(const struct step_times *t,
-                               struct step_summary *s)
-{
-    struct efficiency_lost lost = efficiency_lost_in(&s->all);
-
-    s->lost_ranks_ns = lost.ranks;
-    s->lost_nodes_ns = lost.nodes;
-    for (size_t i = 0; i < t->n; i++) {
-        const struct efficiency_sum *sum = &t->node[i].sum;
-
-        if (sum->ranks > 0 && step_times_counts(t, i)
-            && (lost.by_work ? sum->most == s->all.most
-                             : sum->least == s->all.least)) {
-            s->worst = i;
-            return;
-        }
-    }
-}
-
-/* A node that is lost, too, by the regions until then. */
-static void find_worst(const struct step_times *t, struct step_summary *s)
-{
-    double scale = step_times_scale(t, &s->all);
-    const struct step_node *worst;
-
-    while (s->worst + 1 < t->n && !step_times_counts(t, s->worst))
-        s->worst++;
-    for (size_t i = 0; i < t->n; i++)
-        if (t->node[i].lost.ranks > t->node[s->worst].lost.ranks)
-            s->worst = i;
-    worst = &t->node[s->worst];
-    s->last = scale * worst->last;
-    s->lost_ranks_ns = scale * worst->lost.ranks;
-    s->lost_nodes_ns = scale * worst->lost.nodes;
-}
-
-/* What a lost node would have told by now, had it gone on as it was. */
-static struct efficiency_sum gone_on(const struct efficiency_sum *node,
-                                     const struct efficiency_sum *all)
-{
-    double scale = node->elapsed > 0 ? all->elapsed / node->elapsed : 1;
-    struct efficiency_sum sum = *node;
-
-    sum.useful *= scale;
-    sum.most *= scale;
-    return sum;
-}
-
-int step_times_sum(const struct step_times *t,
-                   const double speed[],
-                   struct step_summary *s)
-{
-    struct efficiency_sum *sum = calloc(t->n, sizeof *sum);
-
-    memset(s, 0, sizeof *s);
-    if (!sum)
-        return -1;
-    for (size_t i = 0; i < t->n; i++) {
-        if (step_times_counts(t, i)) /* else it is that of none */
-            sum[i] = t->node[i].sum;
-        efficiency_add_node(&s->all, &sum[i]);
-    }
-    s->efficiency = efficiency_of(&s->all);
-    s->iterations = step_loops_sum(&t->loops);
-    if (t->weight > 0) {
-        s->skew_ns = t->skew / t->weight;
-        s->skew_most_ns = t->skew_most;
-        find_worst(t, s);
-    } else {
-        find_worst_of_sums(t, s);
-    }
-    if (s->all.regions > 0)
-        s->region_ns = s->all.elapsed / s->all.regions;
-    if (!step_times_counts(t, s->worst))
-        sum[s->worst] = gone_on(&t->node[s->worst].sum, &s->all);
-    s->rank = sum[s->worst].busiest;
-    s->reason = efficiency_judge(sum, speed, t->n, s->worst);
-    free(sum);
-    return 0;
-}
-
 /* --- start and end -------------------------------------------------------- */
 
 struct step_times *step_times_create(struct session *session)
@@ -315,8 +326,11 @@ void step_times_destroy(struct step_times *t)
 {
     if (!t)
         return;
-    for (size_t i = 0; i < t->n; i++)
+    for (size_t i = 0; i < t->n; i++) {
+        for (uint32_t k = 0; k < t->node[i].n; k++)
+            free(t->node[i].rank[k].detail);
         free(t->node[i].rank);
+    }
     free(t->node);
     free(t);
 }

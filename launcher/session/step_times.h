@@ -17,6 +17,7 @@
 #include "launcher/session/session.h"
 #include "launcher/session/step_loops.h"
 #include "policy/efficiency.h"
+#include "policy/verdict.h"
 
 #define STEP_TIMES_PENDING 1024u /* regions of which ranks are missing */
 
@@ -26,6 +27,17 @@ struct step_rank {
     uint32_t threads; /* 0: how the time of its threads went is not known */
     double busy, room;
     double last; /* regions in which the others waited for it */
+    /* As in msg_rank. */
+    double io, polled, transfer, unsure, borrowed, lent;
+    double cpu, delay, throttled, io_wait;
+    uint64_t switches, rss;
+    uint32_t state, call;
+    double since;
+    int64_t died_ns; /* as of clock_ns(); 0: it has not */
+    int32_t status;
+    struct msg_rank_detail *detail; /* owned; NULL: none */
+    double moved_cpu; /* CPU time, when it was seen to have more */
+    int64_t moved_ns; /* as of clock_ns() */
 };
 
 struct step_node {
@@ -34,6 +46,8 @@ struct step_node {
     uint32_t n;
     double last;                 /* regions in which the others waited for it */
     struct efficiency_lost lost; /* by which these lost so much */
+    double others_cpu, own_cpu, node_throttled, cpus; /* as in msg_ranks */
+    int64_t heard_ns; /* its last message, as of clock_ns() */
     int has_ended;
     int is_lost; /* nobody tells of its tasks, which go on */
 };
@@ -52,10 +66,14 @@ struct step_times {
     size_t ended;           /* nodes of which nothing more comes */
     size_t lost;            /* nodes that are, and their ranks, as they told */
     uint32_t lost_ranks;
-    size_t each;            /* ranks that are held one by one */
-    double seen;            /* regions that were told by all */
-    double weight;          /* for how many they stand */
-    double skew, skew_most; /* ns from the first to the last: added up; most */
+    uint32_t size;    /* of the program; 0: not known */
+    size_t each;      /* ranks that are held one by one */
+    double seen;      /* regions that were told by all */
+    double weight;    /* for how many they stand */
+    double skew_most; /* ns from the first to the last */
+    struct step_sample skew;
+    const char *why; /* all ranks were ended, as Slurm says; NULL: not known */
+    double transfer; /* ns x ranks: in each region the least waiting of all */
     struct step_region pending[STEP_TIMES_PENDING];
     struct step_loops loops;
     struct msg_ranks in; /* workspace */
@@ -65,14 +83,18 @@ struct step_times {
 struct step_summary {
     struct efficiency_sum all;
     struct efficiency efficiency;
+    struct efficiency_tree tree;
     double region_ns;             /* mean length */
-    double skew_ns, skew_most_ns; /* mean, and the most */
+    double skew_ns, skew_most_ns; /* median, and the most */
     struct step_iterations iterations;
+    struct verdict verdict;
     size_t worst;  /* the node for which the others waited most; may be lost */
-    uint32_t rank; /* its busiest */
-    double last;   /* in how many of all regions */
-    double lost_ranks_ns, lost_nodes_ns;
-    struct efficiency_reason reason;
+    uint32_t rank; /* the one to blame, or its busiest */
+    double last;   /* in how many of all regions the node's ranks came last */
+    double most_last; /* of the regions, the part in which the same rank did */
+    double lost_ranks_ns, lost_nodes_ns; /* waited for that node; or, if the
+                                            verdict names none, for anybody */
+    double unsure; /* of the time of the rank of which most may be wrong */
 };
 
 /* NULL if memory ran out. */
@@ -100,8 +122,8 @@ void step_times_returned(struct step_times *t, size_t node);
 int step_times_counts(const struct step_times *t, size_t node);
 /* Have all said it? */
 int step_times_is_whole(const struct step_times *t);
-/* speed of each node, in any unit; NULL: not known.  Of no rank it is all
- * zero.  0, or -1 if memory ran out. */
+/* See step_summary.c.  speed of each node, in any unit; NULL: not known.  Of no
+ * rank it is all zero.  0, or -1 if memory ran out. */
 int step_times_sum(const struct step_times *t,
                    const double speed[],
                    struct step_summary *s);

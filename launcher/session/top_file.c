@@ -157,6 +157,11 @@ static json_t *view_to_json(const struct top_view *top)
                     (json_int_t)top->step, "skew", top->skew, "meter",
                     top->meter, "aggregate", aggregate_name(top->aggregate));
     all = json_member(all, "nodes", nodes_to_json(top));
+    if (top->kind == TOP_STEP) {
+        all = json_member(all, "seconds", json_real(top->seconds));
+        all = json_member(all, "reason",
+                          json_string(top->reason ? top->reason : ""));
+    }
     if (top->has_saved)
         all = json_member(all, "joules_saved", json_real(top->saved));
     if (!top->progress)

@@ -24,6 +24,7 @@
  *    "ranks":{"n":2,"useful":23.5,"waiting":1.5,"most":12,"elapsed":12.5,
  *    "last":80}
  *
+ * A step has "seconds" since it began, and "reason", a sentence.
  * One whose agent was lost while its tasks go on has "lost", the seconds after
  * which nothing more is known of it.
  *
@@ -42,6 +43,7 @@
 #define TOP_FILE      "top.json"
 #define TOP_NODES_MAX 65536
 #define TOP_WHAT_MAX  48 /* bytes, NUL included */
+#define TOP_TEXT_MAX  512
 
 /* Who writes.  Units are those of the command, bytes or tasks. */
 enum top_kind { TOP_STEP, TOP_RUN, TOP_BCAST, TOP_GRAPH, TOP_KINDS };
@@ -111,6 +113,8 @@ struct top_step {
     struct top_part *part; /* parts, owned */
     size_t parts;
     double skew;
+    double seconds;            /* since it began; 0: not known */
+    char reason[TOP_TEXT_MAX]; /* why its ranks wait, or that it hangs; or "" */
     char meter[16];
     enum aggregate aggregate; /* what stands for a rack */
     struct top_node *node;    /* n, owned */
@@ -128,7 +132,9 @@ struct top_view {
     const struct top_part *part;         /* parts */
     size_t parts;
     double skew;
-    const char *meter; /* "": the programs' own; units, cmd or cpu */
+    double seconds;     /* as of top_step; what is TOP_STEP only */
+    const char *reason; /* likewise, or NULL */
+    const char *meter;  /* "": the programs' own; units, cmd or cpu */
     enum aggregate aggregate;
     size_t n; /* nodes */
     struct steering_view (*node)(const void *from, size_t i);

@@ -222,6 +222,21 @@ static int read_head(struct top_step *step, const json_t *json)
                : 0;
 }
 
+/* They need not be there.  A text is made one that may be shown. */
+static int read_reason(struct top_step *step, const json_t *json)
+{
+    const char *text = json_string_value(json_object_get(json, "reason"));
+
+    if (json_object_get(json, "seconds")
+        && read_number(&step->seconds, json, "seconds") < 0)
+        return -1;
+    snprintf(step->reason, sizeof step->reason, "%s", text ? text : "");
+    for (char *at = step->reason; *at; at++)
+        if (*at < ' ' || *at > '~')
+            *at = '?';
+    return 0;
+}
+
 /* It need not be there. */
 static int read_saved(struct top_step *step, const json_t *json)
 {
@@ -278,8 +293,9 @@ void top_step_clear(struct top_step *step)
 int top_step_read(struct top_step *step, const json_t *json)
 {
     memset(step, 0, sizeof *step);
-    if (read_head(step, json) == 0 && read_saved(step, json) == 0
-        && read_parts(step, json) == 0 && read_nodes(step, json) == 0)
+    if (read_head(step, json) == 0 && read_reason(step, json) == 0
+        && read_saved(step, json) == 0 && read_parts(step, json) == 0
+        && read_nodes(step, json) == 0)
         return 0;
     top_step_clear(step);
     return -1;

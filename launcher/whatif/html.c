@@ -26,6 +26,9 @@ static const char style[] =
     "a{color:var(--link)}\n"
     ":focus-visible{outline:3px solid var(--link);outline-offset:2px}\n"
     ".big strong{font-size:2.8rem;line-height:1}\n"
+    ".why{border-left:4px solid var(--bar);padding:.1rem 1rem;"
+    "background:var(--soft)}\n"
+    ".why p:first-child{font-weight:600}\n"
     ".grid{display:grid;gap:0 2.5rem;grid-template-columns:"
     "repeat(auto-fit,minmax(min(100%,40rem),1fr))}\n"
     ".grid>*{min-width:0}\n"
@@ -35,12 +38,14 @@ static const char style[] =
     "figure .scroll{margin:0}\n"
     ".scroll>svg{display:block;width:100%;height:auto;min-width:600px;"
     "max-width:900px}\n"
+    ".strip .scroll>svg{min-width:0}\n"
     "table{border-collapse:collapse;font-variant-numeric:tabular-nums}\n"
     "th,td{padding:.2rem .6rem .2rem 0;border-bottom:1px solid var(--line);"
     "text-align:right;white-space:nowrap}\n"
     "thead th{vertical-align:bottom;white-space:normal}\n"
     "tbody th{font-weight:400}\n"
-    "th:first-child,th.left{text-align:left}\n"
+    "th:first-child,.left{text-align:left}\n"
+    "td.left{white-space:normal;overflow-wrap:anywhere;min-width:7rem}\n"
     "td svg,th svg{vertical-align:-2px;margin-right:.4rem}\n"
     "td.bar{width:12rem;min-width:6rem;text-align:left}\n"
     ".bar span{display:block;height:1rem;border:1px solid var(--ink);"
@@ -50,13 +55,14 @@ static const char style[] =
     ".bar .open{background:var(--paper)}\n"
     "summary{cursor:pointer;font-weight:600;padding:.4rem 0}\n"
     "details{margin:.5rem 0}\n"
-    "@media(max-width:40rem){td.bar{min-width:4rem;width:7rem}}\n"
+    "@media(max-width:40rem){td.bar{min-width:4rem;width:7rem}"
+    ".strip text{font-size:15px}}\n"
     "@media(prefers-color-scheme:dark){:root{--ink:#e6e6e6;--paper:#15171a;"
     "--line:#555;--soft:#22252a;--link:#8fc1f0;--bar:#3f74a3}\n"
     "svg text{fill:#e6e6e6}\n"
     "svg svg text{fill:#111}\n"
     "svg rect[fill='#fff']{fill:#d8dbe0}\n"
-    "svg rect[fill='#eee']{fill:#9aa1aa}\n"
+    "svg [fill='#eee']{fill:#9aa1aa}\n"
     "svg rect[stroke='#fff']{stroke:#15171a}\n"
     "svg line[stroke='#ddd']{stroke:#444}\n"
     "svg line[stroke='#555']{stroke:#ccc}}\n"
@@ -157,6 +163,13 @@ void html_cell(FILE *out, const char *fmt, ...)
     va_start(ap, fmt);
     print_formatted(out, "td", fmt, ap);
     va_end(ap);
+}
+
+void html_left(FILE *out, const char *text)
+{
+    fprintf(out, "<td class=\"left\">");
+    markup_print(out, text);
+    fprintf(out, "</td>");
 }
 
 void html_bar(FILE *out, double part, enum html_bar look)

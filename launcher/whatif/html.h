@@ -21,6 +21,8 @@ void html_row(FILE *out, const char *name); /* of which it is */
 void html_row_end(FILE *out);
 void html_cell(FILE *out, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+/* A text that stands at the left, over several lines if it is long. */
+void html_left(FILE *out, const char *text);
 enum html_bar { HTML_BAR_PLAIN, HTML_BAR_HATCHED, HTML_BAR_OPEN };
 /* A cell with a bar of `part`, 0..1, of the longest one. */
 void html_bar(FILE *out, double part, enum html_bar look);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/whatif/html_record.h"
 #include "launcher/whatif/html.h"
+#include "launcher/whatif/html_step.h"
 #include "launcher/whatif/record_chart.h"
-#include "launcher/whatif/step_show.h"
 #include "policy/metric.h"
 
 #include <math.h>
@@ -192,85 +192,10 @@ static void graph(FILE *out, const struct any_report *r)
     graph_tasks(out, &r->record);
 }
 
-/* --- a step --------------------------------------------------------------- */
-
-static void step_line(FILE *out,
-                      const struct step_row *x,
-                      const json_t *line,
-                      double most)
-{
-    double all = x->useful + x->waiting, jl = record_number(line, "JL", -1);
-    double watts = record_number(line, "watts", -1);
-    char name[STEP_NAME_LEN + 32];
-
-    snprintf(name, sizeof name, x->lost >= 0 ? "%s (lost after %.4g s)" : "%s",
-             x->node, x->lost);
-    html_row(out, name);
-    html_bar(out, most > 0 ? x->useful / fmax(x->rank, 1) / most : 0,
-             HTML_BAR_PLAIN);
-    html_cell(out, "%.1f%%", all > 0 ? 100 * x->useful / all : 0);
-    html_cell(out, "%.0f", x->rank);
-    html_cell(out, "%.3f", x->useful);
-    html_cell(out, "%.3f", x->waiting);
-    html_cell(out, "%.0f", x->last);
-    html_cell(out, "%.3f", x->node_seconds);
-    if (jl >= 0)
-        html_cell(out, "%.1f", jl);
-    else
-        html_cell(out, "-");
-    if (watts >= 0)
-        html_cell(out, "%.1f", watts);
-    else
-        html_cell(out, "-");
-    html_row_end(out);
-}
-
-static void step(FILE *out, const struct any_report *r)
-{
-    const struct step_file *f = &r->step;
-    const json_t *lines = json_object_get(f->json, "nodes");
-    char iterations[STEP_ITERATIONS], energy[STEP_ENERGY];
-    double most = 0;
-
-    fprintf(out,
-            "<p class=\"big\"><strong>%.2f</strong> parallel efficiency = "
-            "load balance %.2f \u00d7 communication %.2f",
-            f->parallel, f->balance, f->communication);
-    if (f->threads > 0)
-        fprintf(out, " \u00d7 threads %.2f", f->thread_efficiency);
-    fputs("</p>\n", out);
-    html_line(out,
-              "%.0f regions in %.2f s. The others waited most for %s: %.2f "
-              "node-seconds; why: %s.",
-              f->regions, f->elapsed, f->worst.node, f->worst.node_seconds,
-              f->worst.cause);
-    step_show_iterations(iterations, f);
-    if (*iterations)
-        html_line(out, "%s.", iterations);
-    step_show_energy(energy, f);
-    if (*energy)
-        html_line(out, "%s.", energy);
-    html_figure(out, "Time of each rank or node: useful, then waiting");
-    step_show_part(out, f, "Useful and waiting time, a bar each");
-    html_figure_end(out);
-    for (size_t i = 0; i < f->n_nodes; i++)
-        most = fmax(most, (f->node[i].useful + f->node[i].waiting)
-                              / fmax(f->node[i].rank, 1));
-    html_details(out, "Nodes", f->n_nodes <= 64);
-    html_table(
-        out, "Nodes",
-        "node|<useful time of a rank|useful|ranks|useful s|waiting s|came "
-        "last|others waited, node-s|JL %|watts");
-    for (size_t i = 0; i < f->n_nodes; i++)
-        step_line(out, &f->node[i], json_array_get(lines, i), most);
-    html_table_end(out);
-    html_details_end(out);
-}
-
 void html_record(FILE *out, const struct any_report *r)
 {
     static void (*const shows[])(FILE * out, const struct any_report *r) = {
-        [REPORT_STEP] = step,
+        [REPORT_STEP] = html_step,
         [REPORT_BCAST] = bcast,
         [REPORT_PROBE] = probe,
         [REPORT_GRAPH] = graph,

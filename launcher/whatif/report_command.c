@@ -8,12 +8,15 @@
 #include "launcher/base/out_file.h"
 #include "launcher/commands.h"
 #include "launcher/whatif/any_report.h"
+#include "launcher/whatif/joblog_show.h"
 #include "launcher/whatif/record_chart.h"
 #include "launcher/whatif/record_show.h"
 #include "launcher/whatif/report_chart.h"
 #include "launcher/whatif/report_html.h"
 #include "launcher/whatif/report_print.h"
 #include "launcher/whatif/report_table.h"
+#include "launcher/whatif/step_chart.h"
+#include "launcher/whatif/step_compare.h"
 #include "launcher/whatif/step_show.h"
 
 #include <inttypes.h>
@@ -109,7 +112,7 @@ static int draw_run(const struct options *o,
 
 static int draw_step(FILE *out, const void *arg)
 {
-    step_show_chart(out, arg);
+    step_chart(out, arg);
     return 0;
 }
 
@@ -153,13 +156,21 @@ static int print_any(const struct options *o, const struct any_report *r)
 }
 
 static int print_all(const struct options *o,
-                     const struct any_report r[],
+                     struct any_report r[],
                      size_t n,
                      struct es_error *err)
 {
     int is_list = o->json && n > 1;
     int rc = o->table ? report_table_head(stdout, r[0].kind) : 0;
 
+    if (step_compare_can(r, n) && !o->table) {
+        if (!o->json)
+            return step_compare_table(stdout, r, n) < 0 || fflush(stdout) != 0
+                       ? es_no_space(err)
+                       : 0;
+        if (step_compare_add(r, n) < 0)
+            return es_no_memory(err);
+    }
     for (size_t i = 0; rc == 0 && i < n; i++) {
         if (is_list)
             rc = putchar(i ? ',' : '[') == EOF ? -1 : 0;
@@ -194,7 +205,7 @@ static int check(const struct options *o,
 }
 
 static int report(const struct options *o,
-                  const struct any_report r[],
+                  struct any_report r[],
                   size_t n,
                   struct es_error *err)
 {
@@ -213,6 +224,23 @@ static int report(const struct options *o,
     return print_all(o, r, n, err);
 }
 
+/* It is text, and a table already. */
+static int show_joblog(const struct options *o,
+                       char **path,
+                       struct es_error *err)
+{
+    if (path[1])
+        return es_fail(err, ES_USAGE, "give one alone",
+                       "report: %s is a job log, and there are other reports",
+                       path[0]);
+    if (o->svg || o->html || o->json || o->table)
+        return es_fail(err, ES_USAGE, "leave the option out",
+                       "report: %s is a job log, a table with tabs already: "
+                       "no --json, --table, --svg or --html",
+                       path[0]);
+    return joblog_show(stdout, path[0], err);
+}
+
 static int report_main(int argc, char **argv, struct es_error *err)
 {
     struct options o = {0};
@@ -228,6 +256,8 @@ static int report_main(int argc, char **argv, struct es_error *err)
         rc = named_files_read(&files, NULL, "the report", argv[1 + n], err);
     if (rc != 0)
         return rc;
+    if (joblog_is(argv[1]))
+        return show_joblog(&o, argv + 1, err);
     r = calloc(n, sizeof *r);
     if (!r)
         return es_no_memory(err);
@@ -249,7 +279,9 @@ const struct subcommand command_report = {
         "node did how much in how long, and how evenly every frame ended.  FILE may also\n"
         "be a journal, which lacks the times between two commands, the report of a step\n"
         "(`srun --evenstep-report=FILE`): how the time of its ranks went, or what\n"
-        "--report of `evenstep bcast`, `probe` or `graph run` has written.\n",
+        "--report of `evenstep bcast`, `probe` or `graph run` has written.  Reports of\n"
+        "several steps are compared.  Of a job log (--joblog) it tells which tasks have\n"
+        "failed, the slowest ones, and how long they took.\n",
     .option = options,
     .operands = "FILE [FILE...]",
     .run = report_main,

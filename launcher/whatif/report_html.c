@@ -5,6 +5,7 @@
 #include "launcher/whatif/html.h"
 #include "launcher/whatif/html_record.h"
 #include "launcher/whatif/html_run.h"
+#include "launcher/whatif/step_compare.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -145,6 +146,7 @@ static int write_page(FILE *out, const void *arg)
     html_open(out, p->n == 1 ? "evenstep report" : "evenstep reports");
     contents(out, p->report, p->n);
     compare(out, p->report, p->n);
+    rc = step_compare_page(out, p->report, p->n);
     fprintf(out, "<div class=\"grid\">\n");
     for (size_t i = 0; rc == 0 && i < p->n; i++)
         rc = show(out, &p->report[i], i + 1);

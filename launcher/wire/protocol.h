@@ -31,16 +31,17 @@
  *   KEEP_RING front end  cache text, value double, spread double, what text:
  *                        keep in the site's cache what the ring has measured
  *   KEPT      agent      text                   (why it is not; "": it is)
- *   COMMAND   front end  dir text, persistent u32, program text: to be run in
+ *   COMMAND   front end  dir text, kind u32, program text: to be run in
  *                        place of the first word, if not ""; libs text: folders
  *                        that come first in LD_LIBRARY_PATH, as "a:b"; in both
  *                        the node fills in as in a broadcast's destination;
  *                        argc u32, argc × text
  *   FILES     front end  apart u32, here u32, ok blob, n u32, n × text: what
  *                        each slice makes; comes before COMMAND
- *   SLOTS     front end  kind u32, n u32, beside u32: how many slots there
- *                        are, each with a part of the node of its own, and
- *                        how many commands run at once in each
+ *   SLOTS     front end  kind u32, n u32, beside u32, width u32, memory u64:
+ *                        how many slots there are, each with a part of the node
+ *                        of its own, how many commands run at once in each, and
+ *                        how many cores or GPUs and bytes a slot has
  *   SLOTTED   agent      n u32, text            (answer to SLOTS; n 0: why)
  *   RUN       front end  id u64, frame u64, begin u64, end u64, slot u32,
  *                        label text, work text: "", or of a WORK
@@ -89,12 +90,20 @@
  *                        regions u64, threads u32, busy double, room double,
  *                        sum, n u32, n x (rank u32, useful double, waiting
  *                        double, calls u64, threads u32, busy double, room
- *                        double), k u32, k x (number u64, sum): how the time of the node's
+ *                        double, io, polled, transfer, unsure, borrowed, lent,
+ *                        cpu, delay, throttled, io_wait double, switches u64,
+ *                        rss u64, state u32, call u32, since double, status
+ *                        u32), others_cpu, own_cpu, node_throttled, cpus double,
+ *                        k u32, k x (number u64, sum): how the time of the node's
  *                        ranks went, and of regions since the last one those
  *                        whose number is a multiple of stride; a sum is ranks
  *                        u32, busiest u32, last u32, and doubles: useful,
  *                        waiting, most, least, longest, elapsed: see
  *                        policy/efficiency.h
+ *   RANK_DETAIL agent    rank u32, bin_ns double, bins u32, bins x (useful,
+ *                        waiting, io, no_cpu u8: of bin_ns, in 1/255), sites
+ *                        u32, sites x (call u32, waiting double, calls u64,
+ *                        where text): before the last RANKS, one a rank
  *   ENERGY    front end  record_ms u32, guard u32: tell of the energy that the
  *                        node uses, so often; guard 1: its guard reads it
  *             agent      source u32, ns u64, uj u64, busy_ms u64, idle_ms u64,
@@ -175,7 +184,9 @@
 #define RANKS_MAX       1024u       /* of a node that are told one by one */
 #define RANKS_EACH_MAX  16384u      /* of a program of which they are */
 #define RANKS_REGIONS   64u         /* in one message, and as many iterations */
-#define RANKS_LOOPS     8u          /* of a program */
+#define RANKS_LOOPS     32u         /* of a program */
+#define RANK_BINS       50u         /* of its time */
+#define RANK_SITES      10u         /* of its calls */
 #define PROBED_MAX      (16u << 10) /* of a node's results; 2 KB are usual */
 #define JOINS_MAX       4096u       /* nodes that join a run */
 
@@ -193,7 +204,7 @@
  * release, for ever.
  * The envelope (message.h) and the handshake have versions of their own.
  */
-#define PROTOCOL_VERSION 5u
+#define PROTOCOL_VERSION 9u
 #define RELEASE_MAX      32u /* of evenstep, as "0.2.0" */
 
 enum protocol_type {
@@ -252,6 +263,7 @@ enum protocol_type {
     MSG_JOIN = 112,
     MSG_SEATS = 113,
     MSG_REFUSED = 114,
+    MSG_RANK_DETAIL = 115,
 };
 _Static_assert((int)MSG_HERE == (int)MESSAGE_FREE
                    && (int)MSG_BCAST_END <= (int)MSG_GRAPH
@@ -274,7 +286,8 @@ struct msg_fence {
 };
 struct msg_ready {
     uint32_t rank, agents, job, step;
-    uint32_t cpus; /* that commands may use; 0: not known */
+    uint32_t cpus;       /* that commands may use; 0: not known */
+    uint32_t has_plugin; /* our plugin is loaded in slurmstepd there */
     char node[NODE_NAME_MAX];
     char rack[NODE_NAME_MAX];  /* "": not known */
     char boot_id[BOOT_ID_MAX]; /* alike on nodes of one machine; likewise */
@@ -309,9 +322,14 @@ struct msg_keep_ring {
     double value, spread;       /* as in struct probe_result; >= 0 */
     char what[PROBE_WHAT_MAX];
 };
+enum command_kind {
+    COMMAND_SLICE,      /* one process a slice */
+    COMMAND_PERSISTENT, /* it stays alive from slice to slice */
+    COMMAND_TASKS,      /* one process a unit: argv is as of task_runner.h */
+};
 struct msg_command {
-    char dir[4096];      /* PATH_MAX */
-    uint32_t persistent; /* it stays alive from slice to slice */
+    char dir[4096]; /* PATH_MAX */
+    uint32_t kind;  /* enum command_kind */
     char program[DESTINATION_MAX];
     char libs[LIBS_LIST_MAX];
     char **argv; /* NULL-ended, one allocation; free() it */
@@ -320,12 +338,20 @@ struct msg_work {
     char name[WORK_NAME_MAX]; /* not "" */
     char **argv;              /* as of COMMAND */
 };
-enum slots_kind { SLOTS_NUMBER, SLOTS_CORES, SLOTS_SOCKETS, SLOTS_GPUS };
+enum slots_kind {
+    SLOTS_NUMBER,
+    SLOTS_CORES,
+    SLOTS_SOCKETS,
+    SLOTS_GPUS,
+    SLOTS_PART /* n percent of the cores, one at least */
+};
 struct msg_slots {
     uint32_t kind;   /* enum slots_kind */
     uint32_t n;      /* at most NODE_SLOTS_MAX; 0: one of the kind each, not of
-                      SLOTS_NUMBER */
+                      SLOTS_NUMBER and SLOTS_PART */
     uint32_t beside; /* 1 to SLOT_BESIDE_MAX */
+    uint32_t width;  /* cores or GPUs of each, at most NODE_SLOTS_MAX; 0: one */
+    uint64_t memory; /* bytes of each: so there may be fewer; 0: not counted */
 };
 struct msg_slotted {
     uint32_t n; /* likewise; 0: there are none of the kind */
@@ -445,25 +471,65 @@ struct msg_progress {
     uint64_t left_ns;    /* likewise, of a long region; 0: not known */
     uint32_t is_waiting; /* for the others, in a long region */
 };
+enum rank_state {
+    RANK_USEFUL,
+    RANK_IN_CALL, /* of MPI, and waits */
+    RANK_LEFT,    /* MPI, by MPI_Finalize */
+    RANK_DIED,    /* before that */
+};
+#define RANK_NO_MEMORY 0x10000 /* beside SIGKILL: the kernel had none left */
+/* Times in ns; of what is not known 0. */
 struct msg_rank {
     uint32_t rank; /* below the size of its program */
     double useful, waiting;
     uint64_t calls;
     uint32_t threads;  /* 0: their time is not known */
     double busy, room; /* of them, see policy/efficiency.h: busy <= room */
+    double io, polled, transfer; /* of waiting, see meter_page.h */
+    double unsure;               /* of useful */
+    double borrowed, lent;       /* of CPUs */
+    double cpu, delay;           /* its process had, and waited to have */
+    double throttled, io_wait;   /* its own cgroup was; it waited for disks */
+    uint64_t switches, rss;      /* involuntary; bytes, the most */
+    uint32_t state;              /* enum rank_state */
+    uint32_t call;               /* RANK_IN_CALL: see meter_page.h */
+    double since;                /* it has been in that state for so long */
+    int32_t status;              /* RANK_DIED: of wait(2); -1: not known */
+};
+struct msg_rank_bin { /* parts of it, in 1/255 */
+    uint8_t useful, waiting, io;
+    uint8_t no_cpu; /* of useful: it had no CPU */
+};
+struct msg_rank_site {
+    uint32_t call; /* as in msg_rank */
+    double waiting;
+    uint64_t calls;
+    char where[48]; /* printable */
+};
+struct msg_rank_detail {
+    uint32_t rank;
+    double bin_ns; /* > 0 if there are bins */
+    uint32_t bins; /* at most RANK_BINS */
+    struct msg_rank_bin bin[RANK_BINS];
+    uint32_t sites; /* at most RANK_SITES, who waited most first */
+    struct msg_rank_site site[RANK_SITES];
 };
 struct msg_region { /* or an iteration, as found by mpi_loops.h */
     uint64_t number;
     uint32_t loop, period; /* of an iteration: below RANKS_LOOPS; regions */
     struct efficiency_sum sum;
 };
-struct msg_ranks { /* 50 KB */
+struct msg_ranks { /* 250 KB */
     uint32_t is_last, size;
     uint64_t stride; /* a power of two */
     struct efficiency_sum sum;
     uint32_t n; /* at most RANKS_MAX, and as many as there are */
     struct msg_rank rank[RANKS_MAX];
-    uint32_t k; /* at most RANKS_REGIONS */
+    double others_cpu,
+        own_cpu;           /* ns that other processes had, and the step's */
+    double node_throttled; /* ns that the cgroups around the step were */
+    double cpus;           /* that the step may use */
+    uint32_t k;            /* at most RANKS_REGIONS */
     struct msg_region region[RANKS_REGIONS];
     uint64_t iterations;       /* of the rank that has most */
     uint64_t iteration_stride; /* a power of two */
@@ -565,6 +631,10 @@ void msg_write_progress(struct writer *w, const struct msg_progress *m);
 int msg_read_progress(struct msg_progress *m, const uint8_t *body, size_t len);
 void msg_write_ranks(struct writer *w, const struct msg_ranks *m);
 int msg_read_ranks(struct msg_ranks *m, const uint8_t *body, size_t len);
+void msg_write_rank_detail(struct writer *w, const struct msg_rank_detail *m);
+int msg_read_rank_detail(struct msg_rank_detail *m,
+                         const uint8_t *body,
+                         size_t len);
 void msg_write_meter(struct writer *w, const struct msg_meter *m);
 int msg_read_meter(struct msg_meter *m, const uint8_t *body, size_t len);
 void msg_write_metered(struct writer *w, const struct msg_metered *m);

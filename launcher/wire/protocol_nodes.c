@@ -78,6 +78,7 @@ void msg_write_ready(struct writer *w, const struct msg_ready *m)
     write_u32(w, m->job);
     write_u32(w, m->step);
     write_u32(w, m->cpus);
+    write_u32(w, m->has_plugin);
     write_text(w, m->node);
     write_text(w, m->rack);
     write_text(w, m->boot_id);
@@ -97,6 +98,7 @@ int msg_read_ready(struct msg_ready *m, const uint8_t *body, size_t len)
     m->job = read_u32(&r);
     m->step = read_u32(&r);
     m->cpus = read_u32(&r);
+    m->has_plugin = read_u32(&r);
     read_text(&r, m->node, sizeof m->node);
     read_text(&r, m->rack, sizeof m->rack);
     read_text(&r, m->boot_id, sizeof m->boot_id);

@@ -75,6 +75,48 @@ static void read_threads(struct reader *r,
         r->bad = 1;
 }
 
+static void write_rest(struct writer *w, const struct msg_rank *m)
+{
+    write_double(w, m->io);
+    write_double(w, m->polled);
+    write_double(w, m->transfer);
+    write_double(w, m->unsure);
+    write_double(w, m->borrowed);
+    write_double(w, m->lent);
+    write_double(w, m->cpu);
+    write_double(w, m->delay);
+    write_double(w, m->throttled);
+    write_double(w, m->io_wait);
+    write_u64(w, m->switches);
+    write_u64(w, m->rss);
+    write_u32(w, m->state);
+    write_u32(w, m->call);
+    write_double(w, m->since);
+    write_u32(w, (uint32_t)m->status);
+}
+
+static void read_rest(struct reader *r, struct msg_rank *m)
+{
+    m->io = read_time_to(r, ROOM_MAX);
+    m->polled = read_time_to(r, ROOM_MAX);
+    m->transfer = read_time_to(r, ROOM_MAX);
+    m->unsure = read_time_to(r, ROOM_MAX);
+    m->borrowed = read_time_to(r, ROOM_MAX);
+    m->lent = read_time_to(r, ROOM_MAX);
+    m->cpu = read_time_to(r, ROOM_MAX);
+    m->delay = read_time_to(r, ROOM_MAX);
+    m->throttled = read_time_to(r, ROOM_MAX);
+    m->io_wait = read_time_to(r, ROOM_MAX);
+    m->switches = read_u64(r);
+    m->rss = read_u64(r);
+    m->state = read_u32(r);
+    m->call = read_u32(r);
+    m->since = read_time(r);
+    m->status = (int32_t)read_u32(r);
+    if (m->state > RANK_DIED)
+        r->bad = 1;
+}
+
 void msg_write_ranks(struct writer *w, const struct msg_ranks *m)
 {
     write_u32(w, m->is_last);
@@ -91,7 +133,12 @@ void msg_write_ranks(struct writer *w, const struct msg_ranks *m)
         write_double(w, m->rank[i].waiting);
         write_u64(w, m->rank[i].calls);
         write_threads(w, m->rank[i].threads, m->rank[i].busy, m->rank[i].room);
+        write_rest(w, &m->rank[i]);
     }
+    write_double(w, m->others_cpu);
+    write_double(w, m->own_cpu);
+    write_double(w, m->node_throttled);
+    write_double(w, m->cpus);
     write_u32(w, m->k);
     for (uint32_t i = 0; i < m->k; i++) {
         write_u64(w, m->region[i].number);
@@ -120,9 +167,14 @@ static void read_each(struct reader *r, struct msg_ranks *m)
         m->rank[i].calls = read_u64(r);
         read_threads(r, &m->rank[i].threads, &m->rank[i].busy,
                      &m->rank[i].room);
+        read_rest(r, &m->rank[i]);
         if (m->rank[i].rank >= m->size)
             r->bad = 1;
     }
+    m->others_cpu = read_time_to(r, ROOM_MAX);
+    m->own_cpu = read_time_to(r, ROOM_MAX);
+    m->node_throttled = read_time_to(r, ROOM_MAX);
+    m->cpus = read_time(r);
 }
 
 static void read_regions(struct reader *r, struct msg_ranks *m)
@@ -189,5 +241,77 @@ int msg_read_ranks(struct msg_ranks *m, const uint8_t *body, size_t len)
         read_regions(&r, m);
     if (!r.bad)
         read_iterations(&r, m);
+    return finish(&r, m, sizeof *m);
+}
+
+/* --- one rank, when its step is over -------------------------------------- */
+
+void msg_write_rank_detail(struct writer *w, const struct msg_rank_detail *m)
+{
+    write_u32(w, m->rank);
+    write_double(w, m->bin_ns);
+    write_u32(w, m->bins);
+    for (uint32_t i = 0; i < m->bins; i++)
+        write_u32(w, (uint32_t)m->bin[i].useful << 24
+                         | (uint32_t)m->bin[i].waiting << 16
+                         | (uint32_t)m->bin[i].io << 8 | m->bin[i].no_cpu);
+    write_u32(w, m->sites);
+    for (uint32_t i = 0; i < m->sites; i++) {
+        write_u32(w, m->site[i].call);
+        write_double(w, m->site[i].waiting);
+        write_u64(w, m->site[i].calls);
+        write_text(w, m->site[i].where);
+    }
+}
+
+static void read_bins(struct reader *r, struct msg_rank_detail *m)
+{
+    m->bin_ns = read_time(r);
+    m->bins = read_u32(r);
+    if (m->bins > RANK_BINS || (m->bins > 0 && !(m->bin_ns > 0)))
+        r->bad = 1;
+    for (uint32_t i = 0; !r->bad && i < m->bins; i++) {
+        uint32_t parts = read_u32(r);
+
+        m->bin[i].useful = (uint8_t)(parts >> 24);
+        m->bin[i].waiting = (uint8_t)(parts >> 16);
+        m->bin[i].io = (uint8_t)(parts >> 8);
+        m->bin[i].no_cpu = (uint8_t)parts;
+    }
+}
+
+static int is_printable(const char *text)
+{
+    while (*text >= ' ' && *text <= '~')
+        text++;
+    return *text == '\0';
+}
+
+static void read_sites(struct reader *r, struct msg_rank_detail *m)
+{
+    m->sites = read_u32(r);
+    if (m->sites > RANK_SITES)
+        r->bad = 1;
+    for (uint32_t i = 0; !r->bad && i < m->sites; i++) {
+        m->site[i].call = read_u32(r);
+        m->site[i].waiting = read_time(r);
+        m->site[i].calls = read_u64(r);
+        read_text(r, m->site[i].where, sizeof m->site[i].where);
+        if (!is_printable(m->site[i].where))
+            r->bad = 1;
+    }
+}
+
+int msg_read_rank_detail(struct msg_rank_detail *m,
+                         const uint8_t *body,
+                         size_t len)
+{
+    struct reader r = reader_of(body, len);
+
+    memset(m, 0, sizeof *m);
+    m->rank = read_u32(&r);
+    read_bins(&r, m);
+    if (!r.bad)
+        read_sites(&r, m);
     return finish(&r, m, sizeof *m);
 }

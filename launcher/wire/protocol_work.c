@@ -110,7 +110,7 @@ static char **read_words(struct reader *r)
 void msg_write_command(struct writer *w, const struct msg_command *m)
 {
     write_text(w, m->dir);
-    write_u32(w, m->persistent);
+    write_u32(w, m->kind);
     write_text(w, m->program);
     write_text(w, m->libs);
     write_words(w, m->argv);
@@ -121,11 +121,11 @@ int msg_read_command(struct msg_command *m, const uint8_t *body, size_t len)
     struct reader r = reader_of(body, len);
 
     read_text(&r, m->dir, sizeof m->dir);
-    m->persistent = read_u32(&r);
+    m->kind = read_u32(&r);
     read_text(&r, m->program, sizeof m->program);
     read_text(&r, m->libs, sizeof m->libs);
     m->argv = read_words(&r);
-    if (m->argv && m->persistent <= 1)
+    if (m->argv && m->kind <= COMMAND_TASKS)
         return 0;
     free(m->argv);
     memset(m, 0, sizeof *m);
@@ -156,6 +156,8 @@ void msg_write_slots(struct writer *w, const struct msg_slots *m)
     write_u32(w, m->kind);
     write_u32(w, m->n);
     write_u32(w, m->beside);
+    write_u32(w, m->width);
+    write_u64(w, m->memory);
 }
 
 int msg_read_slots(struct msg_slots *m, const uint8_t *body, size_t len)
@@ -165,9 +167,12 @@ int msg_read_slots(struct msg_slots *m, const uint8_t *body, size_t len)
     m->kind = read_u32(&r);
     m->n = read_u32(&r);
     m->beside = read_u32(&r);
-    if (m->kind > SLOTS_GPUS || m->n > NODE_SLOTS_MAX || m->beside == 0
+    m->width = read_u32(&r);
+    m->memory = read_u64(&r);
+    if (m->kind > SLOTS_PART || m->width > NODE_SLOTS_MAX
+        || m->n > NODE_SLOTS_MAX || m->beside == 0
         || m->beside > SLOT_BESIDE_MAX
-        || (m->kind == SLOTS_NUMBER && m->n == 0))
+        || ((m->kind == SLOTS_NUMBER || m->kind == SLOTS_PART) && m->n == 0))
         r.bad = 1;
     return finish(&r, m, sizeof *m);
 }

@@ -327,7 +327,7 @@ int table_tree_open(struct table_tree **out,
                                         .purpose = PURPOSE_TABLE,
                                         .self = FRONT_END, /* until it is set */
                                         .ports = setup->ports,
-                                        .loopback = setup->loopback,
+                                        .at = setup->at,
                                         .called = on_called,
                                         .full = file_limit_reached,
                                         .arg = t};

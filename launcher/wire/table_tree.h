@@ -51,9 +51,9 @@ struct table_tree_events {
 struct table_tree_setup {
     struct event_base *base;
     const struct secret *secret;
-    uint32_t branches;       /* of the tree that orders go down */
-    struct port_range ports; /* to listen at */
-    enum loopback loopback;
+    uint32_t branches;          /* of the tree that orders go down */
+    struct port_range ports;    /* to listen at */
+    const struct listen_at *at; /* of the agents; used during the call */
     const struct table_tree_events *on;
     void *arg;
 };

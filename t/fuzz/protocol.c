@@ -199,6 +199,20 @@ static void ranks(const uint8_t *body, size_t len)
         abort();
 }
 
+static void rank_detail(const uint8_t *body, size_t len)
+{
+    struct msg_rank_detail m;
+
+    if (msg_read_rank_detail(&m, body, len) < 0)
+        return;
+    if (m.bins > RANK_BINS || m.sites > RANK_SITES || !(m.bin_ns >= 0))
+        abort();
+    for (uint32_t i = 0; i < m.sites; i++)
+        if (strlen(m.site[i].where) >= sizeof m.site[i].where
+            || !(m.site[i].waiting >= 0))
+            abort();
+}
+
 static void power(const uint8_t *body, size_t len)
 {
     struct msg_monitor monitor;
@@ -227,6 +241,7 @@ static void power(const uint8_t *body, size_t len)
         walk((const uint8_t *)limited.text, strlen(limited.text));
     (void)msg_read_u64(&v, body, len);
     ranks(body, len);
+    rank_detail(body, len);
     energy(body, len);
 }
 

@@ -46,7 +46,7 @@ kind() {
 	echo "$not_typed" | while IFS='|' read -r words reason; do
 		test -z "$words" || ! grep -q "^$words" "$1" || { echo "nobody: $reason" && return 1; }
 	done || return 0
-	if grep -qwE 'salloc|srun|sbatch|scontrol|sinfo' "$1"; then
+	if grep -v '^# ' "$1" | grep -qwE 'salloc|srun|sbatch|scontrol|sinfo'; then
 		echo slurm
 	elif grep -qw evenstep "$1"; then
 		echo local

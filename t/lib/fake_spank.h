@@ -28,6 +28,8 @@ static struct fake_spank {
     uint32_t node;             /* which of them this is */
     int task;
     uint32_t tasks; /* of the component, and so of a step that has one */
+    uint32_t rank;  /* of the task */
+    int status;     /* with which it ended */
     pid_t pid;      /* of the task */
     char *cores;    /* of the job; NULL: Slurm does not tell */
     char **argv;    /* the tasks' command; likewise */
@@ -108,6 +110,10 @@ spank_err_t spank_get_item(spank_t sp, spank_item_t item, ...)
         *(uint32_t *)to = fake_spank.tasks;
     else if (item == S_TASK_ID)
         *(int *)to = fake_spank.task;
+    else if (item == S_TASK_GLOBAL_ID)
+        *(uint32_t *)to = fake_spank.rank;
+    else if (item == S_TASK_EXIT_STATUS)
+        *(int *)to = fake_spank.status;
     else if (item == S_TASK_PID)
         *(pid_t *)to = fake_spank.pid;
     else if (item == S_JOB_ALLOC_CORES && fake_spank.cores)

@@ -42,8 +42,9 @@ static uint64_t highest;       /* sum of all limits that was ever in force */
 static int orders, own_orders; /* MONITORs, of step 7.1 and the agents' own */
 static int unwritable = -1;    /* a node whose limit sticks */
 static const double work[NODES] = {1, 1, 1, 1.6};
+static int uncapped;          /* nodes offer all that they can have */
 static uint64_t highest_rack; /* likewise, of the nodes 2 and 3 */
-static struct config_power config = {.start = START,
+static struct config_power config = {.cap = START * MAX_UW / 1e6,
                                      .floor = 0.1,
                                      .bound = POWER_BOUND,
                                      .band = POWER_BAND,
@@ -165,7 +166,9 @@ static inline void open_node(size_t i)
     named[i].present = 1;
     snprintf(sysfs[i], sizeof sysfs[i], "%s/n%zu", root, i);
     make_tree(i);
-    if (actuator_open(&actuator[i], &rapl_kind, &place, START, 0.1, NULL) < 0)
+    if (actuator_open(&actuator[i], &rapl_kind, &place, START * MAX_UW / 1e6,
+                      0.1, NULL)
+        < 0)
         bail("no actuator");
 }
 
@@ -173,7 +176,7 @@ static inline void say_power(struct steering *s, size_t i)
 {
     struct msg_power m = {.actuator = "rapl",
                           .unit = "uW",
-                          .limit = MAX_UW / 2,
+                          .limit = uncapped ? MAX_UW : MAX_UW / 2,
                           .floor = actuator[i].floor,
                           .ceiling = actuator[i].ceiling};
     struct writer w = {0};
@@ -260,9 +263,14 @@ static inline void regions(struct steering *s, int n, int silent)
     }
 }
 
+static inline int nobody_has_less(void)
+{
+    return in_force() == (uint64_t)NODES * MAX_UW;
+}
+
 static inline int nobody_is_limited(void)
 {
-    return TAILQ_EMPTY(&queue) && in_force() == (uint64_t)NODES * MAX_UW;
+    return TAILQ_EMPTY(&queue) && nobody_has_less();
 }
 
 /* Before anything is metered. */

@@ -26,6 +26,9 @@ needs_pmix() {
 	fi
 }
 
+# RULES: a node can be cut off at some ports, by `ip rule`.
+! unshare --net ip rule add ipproto tcp dport 1-2 prohibit 2>/dev/null || test_set_prereq RULES
+
 # testbed_end: whatever the script has brought up, under any of its names.
 testbed_end() {
 	for testbed_each in $testbed_all; do
@@ -88,9 +91,9 @@ none_on_nodes() {
 	done
 }
 
-# nodes_idle N: true when exactly N nodes are idle.
+# nodes_idle N: true when exactly N nodes are idle, in whatever partitions they are.
 nodes_idle() {
-	test "$(on_ctl sinfo -h -N -t idle -o %N | wc -l)" = "$1"
+	test "$(on_ctl sinfo -h -N -t idle -o %N | sort -u | wc -l)" = "$1"
 }
 
 # testbed_processes NAME: those that carry its mark; the dead carry none.

@@ -379,6 +379,34 @@ static void test_order(void)
     finish();
 }
 
+/* Can one call there? */
+static int is_open(uint32_t address, uint16_t port)
+{
+    struct sockaddr_in in = {.sin_family = AF_INET};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), rc;
+
+    in.sin_port = htons(port);
+    in.sin_addr.s_addr = htonl(address);
+    rc = connect(fd, (const struct sockaddr *)&in, sizeof in);
+    close(fd);
+    return rc == 0;
+}
+
+static void test_place(void)
+{
+    struct listen_at at = {0};
+
+    listen_at_add(&at, "127.0.0.2");
+    prepare(BYTES);
+    setup.loopback = LOOPBACK_NO;
+    setup.at = &at;
+    start();
+    ok(is_open(INADDR_LOOPBACK + 1, node[0].order.port)
+           && !is_open(INADDR_LOOPBACK, node[0].order.port),
+       "home listens where it is told to, and nowhere else");
+    finish();
+}
+
 static const struct {
     const char *what;
     uint32_t bytes, small, chunk;
@@ -802,6 +830,7 @@ int main(void)
     for (size_t i = 0; i < MOST; i++)
         content[i] = (uint8_t)(i * 31 + (i >> 8));
     test_order();
+    test_place();
     test_small();
     test_begins();
     test_all();

@@ -127,6 +127,29 @@ static void test_chunks(void)
     seal_destroy(seal);
 }
 
+/* Of the same size, at the same time. */
+static void test_other_bytes(void)
+{
+    struct bcast_source s;
+    struct es_error err = {0};
+    int fd;
+
+    open_cut(&s);
+    is_int(bcast_source_tag(&s, 1, &err), 0, "a chunk is read");
+    is_int(bcast_source_tag(&s, 1, &err), 0, "and again");
+    fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0 || pwrite(fd, "other", 5, (off_t)s.offset[1]) != 5
+        || futimens(fd, (struct timespec[2]){s.stat.st_atim, s.stat.st_mtim})
+               < 0)
+        bail("cannot write to it");
+    close(fd);
+    is_int(bcast_source_check(&s, &err), 0, "by size and time it is the same");
+    ok(bcast_source_tag(&s, 1, &err) == -1
+           && strstr(err.what, ": it changes while it is read"),
+       "by what was read of it before it is not");
+    bcast_source_close(&s);
+}
+
 static void test_changes(void)
 {
     struct timespec times[2] = {{1000, 0}, {1000, 0}};
@@ -200,6 +223,7 @@ int main(void)
     test_refused();
     test_all();
     test_chunks();
+    test_other_bytes();
     test_changes();
     test_memory();
     (void)unlink(path);

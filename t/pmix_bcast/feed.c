@@ -164,6 +164,16 @@ static void test_connecting(void)
     feed_lost(feed, 0);
     ok(feed_next(feed, &g, 5) && g.node == 1 && g.chunk == 0 && g.as_root,
        "until it is lost");
+    create(PLAN_STRIPES, 1, 0, 4);
+    feed_connected(feed, 0, 0);
+    ok(feed_next(feed, &g, 0) && feed_next(feed, &g, 0.1),
+       "one that is alone is given chunks");
+    feed_lost(feed, 0);
+    ok(!feed_next(feed, &g, 0.2), "none while it is lost");
+    feed_connected(feed, 0, 0.3);
+    for (n = 0; n < 10 && feed_next(feed, &g, 0.3 + SLOT * n); n++)
+        feed_relayed(feed, 0, g.chunk, 0.3 + SLOT * n);
+    ok(n == 4 && feed_is_done(feed), "and all when it is back");
 }
 
 /* One that takes chunks and relays none. */

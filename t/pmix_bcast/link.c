@@ -37,7 +37,8 @@ struct end {
     uint8_t *place; /* NULL: bytes are thrown away */
     int refuse, garbled, disorder;
     char why[100];
-    int hold; /* after the next message */
+    int changed; /* link_is_changed() at the end */
+    int hold;    /* after the next message */
     enum when destroy;
     int destroyed, after; /* heard after it was destroyed */
 };
@@ -156,6 +157,7 @@ static void on_closed(struct link *l, void *arg, const char *why)
     struct end *e = arg;
 
     snprintf(e->why, sizeof e->why, "%s", why);
+    e->changed = link_is_changed(l);
     e->closed++;
     e->link = NULL;
     end_it(e, l, AT_CLOSED);
@@ -352,6 +354,19 @@ static void test_heads(void)
     head_bytes(bytes, LINK_CHUNK, TAG_BYTES);
     is_int(link_head_decode(&out, bytes, 1024, TAG_BYTES), -1,
            "a tag of no bytes is refused");
+}
+
+static void test_packed_head(void)
+{
+    struct link_head in = {
+        .type = LINK_CHUNK, .flags = LINK_LZ4, .bytes = 4000, .size = 1024};
+    struct link_head out;
+    uint8_t bytes[LINK_HEAD];
+
+    link_head_encode(bytes, &in, 0);
+    ok(link_head_decode(&out, bytes, 1024, 0) == 0 && same_head(&out, &in)
+           && get_u32(bytes + 8) == 52 + 1024 + 16,
+       "and a compressed one's, also where nothing is encrypted");
 }
 
 /* --- two links ------------------------------------------------------------ */
@@ -588,26 +603,34 @@ static void knowing_connect(struct knowing *k)
         bail("no proof");
 }
 
-/* As it goes over the wire, the head and what it has of bytes. */
-static size_t seal_head(struct seal *seal,
+/* As it goes over the wire, the head and what it has of body. */
+static size_t seal_both(struct seal *seal,
                         const struct link_head *h,
+                        const uint8_t *body,
                         uint8_t bytes[])
 {
     size_t len = LINK_HEAD - TAG_BYTES;
-    uint32_t tail = secret.encrypt ? TAG_BYTES : 0;
+    uint32_t tail = link_head_tail(h, secret.encrypt ? TAG_BYTES : 0);
 
-    link_head_encode(bytes, h, tail);
+    link_head_encode(bytes, h, secret.encrypt ? TAG_BYTES : 0);
     if (seal_put(seal, bytes, len, NULL, 0, bytes + len) < 0)
         bail("no seal");
     if (h->size == 0)
         return LINK_HEAD;
-    memcpy(bytes + LINK_HEAD, content + h->chunk, h->size);
+    memcpy(bytes + LINK_HEAD, body, h->size);
     if (tail
         && seal_put(seal, NULL, 0, bytes + LINK_HEAD, h->size,
                     bytes + LINK_HEAD + h->size)
                < 0)
         bail("no seal");
     return LINK_HEAD + h->size + tail;
+}
+
+static size_t seal_head(struct seal *seal,
+                        const struct link_head *h,
+                        uint8_t bytes[])
+{
+    return seal_both(seal, h, content + h->chunk, bytes);
 }
 
 static void test_strangers(void)
@@ -797,7 +820,8 @@ static void test_changed(void)
 
 /* --- compressed ----------------------------------------------------------- */
 
-#define SOFT (CHUNK + 1000) /* from here on it gets smaller */
+#define SOFT        (CHUNK + 1000) /* from here on it gets smaller */
+#define PACKED_ROOM 20000u
 
 static void test_packed(enum pack pack)
 {
@@ -838,6 +862,59 @@ static void test_packed(enum pack pack)
     packing_destroy(from);
 }
 
+/* As compressed bytes travel: n bytes of wire, or with a bit of them changed. */
+static void say_packed(const struct link_head *h,
+                       const uint8_t *body,
+                       size_t changed)
+{
+    static uint8_t wire[LINK_HEAD + PACKED_ROOM + TAG_BYTES];
+    struct packing *from = packing_create(PACK_NONE, 2 * CHUNK, CHUNK);
+    struct knowing k;
+    size_t n;
+
+    if (!from)
+        bail("no memory");
+    fresh();
+    knowing_connect(&k);
+    link_set_packing(guest.link, from);
+    n = seal_both(k.out, h, body, wire);
+    if (changed > 0)
+        wire[LINK_HEAD + changed % (n - LINK_HEAD)] ^= 4;
+    put(k.fd, wire, n);
+    until(guest.closed || guest.taken);
+    knowing_end(&k);
+    until(guest.closed);
+    packing_destroy(from);
+}
+
+/* Nobody is asked for a place before the bytes are known to be the sender's, and
+ * it is there that they are opened. */
+static void test_packed_changed(enum pack pack, uint32_t flag)
+{
+    struct packing *to = packing_create(pack, 2 * CHUNK, CHUNK);
+    struct link_head h = {
+        .type = LINK_CHUNK, .chunk = SOFT, .flags = flag, .bytes = PACKED_ROOM};
+    struct packed p;
+    int placed = 0, unheard = 0;
+
+    if (!to)
+        bail("no memory");
+    p = packing_make(to, SOFT, content + SOFT, PACKED_ROOM);
+    h.size = p.size;
+    say_packed(&h, p.bytes, 0);
+    ok(p.how == pack && guest.taken == 1 && !guest.garbled && !guest.changed,
+       "%s: compressed bytes and their tag are opened", pack_name(pack));
+    for (size_t at = 1; at < p.size + TAG_BYTES; at += 1 + p.size / 50) {
+        say_packed(&h, p.bytes, at);
+        placed += guest.placed + guest.taken;
+        unheard += !guest.changed || !strstr(guest.why, "changed");
+    }
+    ok(placed == 0 && unheard == 0,
+       "with a changed bit they end the link, and are not opened");
+    finish();
+    packing_destroy(to);
+}
+
 /* One who knows the secret sends what he says is compressed. */
 static void test_badly_packed(const char *name,
                               uint32_t flags,
@@ -859,10 +936,10 @@ static void test_badly_packed(const char *name,
     knowing_connect(&k);
     link_set_packing(guest.link, without ? NULL : from);
     link_set_chunk(guest.link, CHUNK);
-    (void)seal_head(k.out, &h, wire);
-    put(k.fd, wire, LINK_HEAD + 100);
+    put(k.fd, wire, seal_head(k.out, &h, wire));
     until(guest.closed);
-    ok(guest.closed == 1 && guest.taken == 0 && strcmp(guest.why, babble) == 0,
+    ok(guest.closed == 1 && guest.taken == 0 && strcmp(guest.why, babble) == 0
+           && !guest.changed,
        "%s ends the link, and is not taken", name);
     knowing_end(&k);
     finish();
@@ -873,6 +950,8 @@ static void test_all_packed(void)
 {
     test_packed(PACK_LZ4);
     test_packed(PACK_ZSTD);
+    test_packed_changed(PACK_LZ4, LINK_LZ4);
+    test_packed_changed(PACK_ZSTD, LINK_ZSTD);
     test_badly_packed("what is not LZ4", LINK_LZ4, 1000, 0);
     test_badly_packed("what is not Zstandard", LINK_ZSTD, 1000, 0);
     test_badly_packed("both", LINK_LZ4 | LINK_ZSTD, 1000, 0);
@@ -898,6 +977,7 @@ static void test_encrypted(void)
     test_at_once();
     test_destroy();
     test_packed(PACK_ZSTD);
+    test_packed_changed(PACK_LZ4, LINK_LZ4);
     fresh();
     knowing_connect(&k);
     (void)seal_head(k.out, &h, bytes);
@@ -956,6 +1036,7 @@ int main(void)
         bail("no secret");
     make_file();
     test_heads();
+    test_packed_head();
     test_messages();
     test_count();
     test_bare();

@@ -27,6 +27,8 @@ struct end {
 static struct event *tick;
 static struct listener *listener;
 static struct secret secret;
+static int packs; /* chunks travel compressed */
+static struct packing *packing[2];
 static struct end caller, guest;
 static int file;
 static uint8_t content[CHUNK + CHUNKS];
@@ -67,7 +69,7 @@ static int on_taken(struct link *l,
         return -1;
     }
     e->garbled |= h->chunk != (uint32_t)e->taken || !bytes != !e->has_place
-                  || h->bytes != 7u * h->chunk;
+                  || h->bytes != (packs ? 0 : 7u * h->chunk);
     e->taken++;
     e->by_fabric += (h->flags & LINK_BY_FABRIC) != 0;
     return 0;
@@ -152,6 +154,10 @@ static void finish(void)
     memset(&guest, 0, sizeof guest);
     guest.has_place = caller.has_place = 1;
     memset(&fake, 0, sizeof fake);
+    for (int i = 0; i < 2; i++) {
+        packing_destroy(packing[i]);
+        packing[i] = NULL;
+    }
     listener_close(listener);
     listener = NULL;
     if (tick)
@@ -182,6 +188,13 @@ static void call(void)
         bail("no link");
     link_set_chunk(caller.link, CHUNK);
     until(caller.opened && guest.opened);
+    for (int i = 0; packs && i < 2; i++) {
+        packing[i] =
+            packing_create(i ? PACK_NONE : PACK_LZ4, CHUNK + CHUNKS, CHUNK);
+        if (!packing[i])
+            bail("no memory");
+        link_set_packing(i ? guest.link : caller.link, packing[i]);
+    }
 }
 
 /* Both ends, opened; what was set in fake before is lost. */
@@ -263,6 +276,28 @@ static void test_all_well(void)
     secret.encrypt = 0;
 }
 
+/* What is opened is what was sent. */
+static void test_packed(void)
+{
+    packs = 1;
+    for (unsigned i = 0; i < 4; i++) {
+        secret.encrypt = i % 2;
+        fresh();
+        open_fabrics();
+        add_lanes();
+        fake.harm = i < 2 ? 0 : 20;
+        send_all(&caller, &guest);
+        ok(went_well(&caller, &guest) && guest.harm == 0
+               && (guest.by_fabric == CHUNKS) == (i < 2)
+               && fabric_bytes(caller.fabric) < CHUNKS * CHUNK / 2,
+           "compressed chunks go by the fabric%s%s",
+           i < 2 ? "" : ", one that is changed by TCP",
+           i % 2 ? ", encrypted" : "");
+    }
+    secret.encrypt = 0;
+    packs = 0;
+}
+
 static void test_thrown_away(void)
 {
     for (secret.encrypt = 0; secret.encrypt < 2; secret.encrypt++) {
@@ -310,6 +345,18 @@ static void test_later(void)
     ok(went_well(&caller, &guest) && guest.by_fabric == CHUNKS
            && !fabric_why(caller.fabric)[0],
        "what the fabric does not take yet is written later");
+}
+
+/* A broadcast that ends before it is open. */
+static void test_not_in_time(void)
+{
+    fresh();
+    open_fabric(&caller);
+    ok(strcmp(fabric_why(caller.fabric), "libfabric was not there in time")
+           == 0,
+       "while it is being opened: that is why data goes by TCP");
+    until(caller.fabric_ended);
+    ok(!fabric_why(caller.fabric)[0], "then there is no reason");
 }
 
 /* Why there is no fabric, and all goes by TCP. */
@@ -386,6 +433,7 @@ int main(void)
     if (write(file, content, sizeof content) != (ssize_t)sizeof content)
         bail("no room");
     test_all_well();
+    test_packed();
     test_thrown_away();
     test_faults("a write that is refused", &fake.fail_post, "it broke");
     test_faults("a write that fails", &fake.fail, "it broke");
@@ -393,6 +441,7 @@ int main(void)
                 "is not what arrived");
     test_faults("a write that never arrives", &fake.lose, "does not arrive");
     test_later();
+    test_not_in_time();
     test_none(&fake.is_absent, "it is not there");
     test_none(&fake.no_provider, "no provider");
     test_none(&fake.no_endpoint, "no endpoint");

@@ -319,6 +319,61 @@ static void test_families(void)
     listener = NULL;
 }
 
+static void listen_there(const struct listen_at *at)
+{
+    const struct listener_setup setup = {.base = base,
+                                         .secret = &secret,
+                                         .purpose = PURPOSE_SESSION,
+                                         .self = FRONT_END,
+                                         .at = at,
+                                         .called = on_called,
+                                         .full = on_full};
+
+    listener_close(listener);
+    if (listener_open(&listener, &setup, NULL) < 0)
+        bail("no listener");
+}
+
+/* 127.0.0.0/8 is all ours. */
+static void test_addresses(void)
+{
+    const struct networks data = {
+        .n = 2,
+        .at = {{.ip = {[10] = 0xff, [11] = 0xff, 127, 0, 0, 3}, .name = "lo"},
+               {.ip = {[10] = 0xff, [11] = 0xff, 127, 0, 0, 2}, .name = "lo"}}};
+    struct listen_at at = {0};
+
+    listen_at_add(&at, "127.0.0.2");
+    listen_there(&at);
+    ok(is_let_in("127.0.0.2") && !is_let_in("127.0.0.1"),
+       "at one address only who calls there is heard");
+    listen_at_networks(&at, &data);
+    is_int(at.n, 2, "an address counts once");
+    listen_there(&at);
+    ok(is_let_in("127.0.0.2") && is_let_in("127.0.0.3")
+           && !is_let_in("127.0.0.1"),
+       "at two addresses both are heard, at one port");
+    listen_at_add(&at, "192.0.2.1"); /* RFC 5737: nobody's */
+    listen_there(&at);
+    ok(is_let_in("127.0.0.1"), "where one is not ours all are heard");
+    at.n = 0;
+    for (int i = 1; i < 20; i++) {
+        char text[ADDRESS_MAX];
+
+        snprintf(text, sizeof text, "127.0.1.%d", i);
+        listen_at_add(&at, text);
+    }
+    listen_there(&at);
+    ok(is_let_in("127.0.0.1"), "and where there are too many");
+    at.n = 0;
+    listen_at_add(&at, "127.0.0.2");
+    listen_at_add(&at, "");
+    listen_there(&at);
+    ok(is_let_in("127.0.0.1"), "or one that is not known");
+    listener_close(listener);
+    listener = NULL;
+}
+
 int main(void)
 {
     struct timeval often = {0, 5000};
@@ -336,6 +391,7 @@ int main(void)
     if (!tick || event_add(tick, &often) < 0 || secret_make(&secret) < 0)
         bail("cannot begin");
     test_families();
+    test_addresses();
     test_crowd();
     test_honest();
     test_full();

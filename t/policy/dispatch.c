@@ -29,16 +29,18 @@ enum happening { /* what may happen, and how often at most */
                  GIVE,
                  LOOK,
                  COPY,
+                 SHORTEN, /* and what is left of it is answered */
                  HAPPENINGS
 };
 
 static const char *const names[] = {
-    [ANSWER] = "answered", [FAIL] = "failed",
-    [LOSE] = "lost",       [LOSE_BLAMED] = "lost by its command",
-    [RETURN] = "returned", [AWAIT] = "awaited",
-    [RETIRE] = "retired",  [DISTRUST] = "distrusted",
-    [METER] = "metered",   [GIVE] = "given",
-    [LOOK] = "looked at",  [COPY] = "copied",
+    [ANSWER] = "answered",   [FAIL] = "failed",
+    [LOSE] = "lost",         [LOSE_BLAMED] = "lost by its command",
+    [RETURN] = "returned",   [AWAIT] = "awaited",
+    [RETIRE] = "retired",    [DISTRUST] = "distrusted",
+    [METER] = "metered",     [GIVE] = "given",
+    [LOOK] = "looked at",    [COPY] = "copied",
+    [SHORTEN] = "shortened",
 };
 
 struct setup {
@@ -299,6 +301,12 @@ static int begin_frame(void)
     return feed(SIZE_MAX);
 }
 
+static int is_divisible(const struct dispatch_piece *p)
+{
+    return !run.setup->is_bundles && !p->has_twin
+           && p->units.end - p->units.begin > run.setup->grain;
+}
+
 static int may_happen(enum happening h, size_t node)
 {
     const struct dispatch_node *s = dispatch_node(run.d, node);
@@ -321,6 +329,8 @@ static int may_happen(enum happening h, size_t node)
     case LOOK:
     case COPY:
         return node == 0;
+    case SHORTEN:
+        return s->out > 0 && is_divisible(dispatch_current(run.d, node));
     default:
         return s->out > 0;
     }
@@ -349,6 +359,10 @@ static int happen(enum happening h, size_t node)
         frees_two = dispatch_twin(run.d, p) != NULL;
         dispatch_answered(run.d, p->id, run.now, 0.5, 0);
         return feed(frees_two ? SIZE_MAX : node);
+    case SHORTEN:
+        dispatch_shorten(run.d, p->id, p->units.begin + run.setup->grain);
+        dispatch_answered(run.d, p->id, run.now, 0.5, 0);
+        break;
     case FAIL:
         dispatch_failed(run.d, p->id, run.now, 0.5);
         break;
@@ -510,6 +524,18 @@ static const struct setup small[] = {
      0,
      {1, 2, 0},
      {[RETIRE] = 1, [LOSE] = 1, [FAIL] = 1},
+     {0, 0, 0},
+     0},
+    {"by cost, two nodes, pieces of which a part is done",
+     2,
+     6,
+     1,
+     DISPATCH_BY_COST,
+     {{0}},
+     0,
+     0,
+     {2, 1},
+     {[SHORTEN] = 2, [LOSE] = 1, [FAIL] = 1},
      {0, 0, 0},
      0},
     {"two nodes, answers only",

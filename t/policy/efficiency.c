@@ -77,6 +77,7 @@ static void test_lost(void)
 {
     static const double useful[] = {10, 10, 10, 10, 10, 10, 10, 16};
     static const double waiting[] = {6.1, 6.1, 6.1, 6.1, 6.1, 6.1, 6.1, 0.1};
+    static const double alike[] = {10, 10, 10, 10, 10, 10, 10, 10.1};
     static const double at_once[] = {0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.2};
     struct efficiency_sum all = sum_of(useful, waiting, 2), one = {0};
     struct efficiency_lost lost = efficiency_lost_in(&all);
@@ -90,6 +91,10 @@ static void test_lost(void)
        "where all come at once it is the busiest");
     is_near(lost.ranks, 42, 1e-9, "and the others waited as long");
     is_near(lost.nodes, 21, 1e-9, "as nodes, too");
+    all = sum_of(alike, waiting, 2);
+    lost = efficiency_lost_in(&all);
+    ok(lost.ranks == 0 && lost.nodes == 0,
+       "who comes last without having worked longer has waited itself");
     efficiency_add_rank(&one, 0, 5, 2);
     lost = efficiency_lost_in(&one);
     ok(lost.ranks == 0 && lost.nodes == 0, "nobody waits for one alone");
@@ -114,97 +119,38 @@ static void test_last(void)
        "who it is is known");
 }
 
-static void test_cause(void)
+/* Two nodes of two ranks; the waiting of 1 that each has is a message's. */
+static void test_tree(void)
 {
-    static const struct {
-        const char *what;
-        double useful[8];
-        double speed[NODES];
-        enum efficiency_cause cause;
-    } rows[] = {
-        {"all alike",
-         {10, 10, 10, 10, 10, 10, 10, 10.2},
-         {1, 1, 1, 1},
-         EFFICIENCY_EVEN},
-        {"a slow node",
-         {10, 10, 10, 10, 10, 10, 16, 16},
-         {1, 1, 1, 0.62},
-         EFFICIENCY_SLOW_NODE},
-        {"a node with more to do",
-         {10, 10, 10, 10, 10, 10, 16, 16},
-         {1, 1, 1, 1},
-         EFFICIENCY_NODE_WORK},
-        {"one rank with more to do",
-         {10, 10, 10, 10, 10, 10, 10, 16},
-         {1, 1, 1, 1},
-         EFFICIENCY_RANK_WORK},
-        {"one rank, of a node that is a little slow",
-         {10, 10, 10, 10, 10, 10, 11, 17},
-         {1, 1, 1, 0.9},
-         EFFICIENCY_RANK_WORK},
-        {"a slow node that has more to do, too",
-         {10, 10, 10, 10, 10, 10, 18, 18},
-         {1, 1, 1, 0.6},
-         EFFICIENCY_SLOW_NODE},
-        {"a slow node that has less to do in one",
-         {10, 10, 10, 10, 10, 10, 14, 16},
-         {1, 1, 1, 0.62},
-         EFFICIENCY_SLOW_NODE},
-        {"a fast node with more to do",
-         {10, 10, 10, 10, 10, 10, 16, 16},
-         {1, 1, 1, 2},
-         EFFICIENCY_NODE_WORK},
-        {"a node of which nobody knows",
-         {10, 10, 10, 10, 10, 10, 16, 16},
-         {1, 1, 1, 0},
-         EFFICIENCY_NODE},
-        {"others of which nobody knows",
-         {10, 10, 10, 10, 10, 10, 16, 16},
-         {0, 1, 1, 1},
-         EFFICIENCY_NODE},
-        {"a rank of a node of which nobody knows",
-         {10, 10, 10, 10, 10, 10, 10, 16},
-         {0},
-         EFFICIENCY_RANK_WORK},
-        {"nobody does a thing", {0}, {1, 1, 1, 1}, EFFICIENCY_EVEN},
-    };
-    static const double waiting[8] = {0};
+    static const double useful[] = {10, 12, 16, 20};
+    static const double waiting[] = {15, 13, 9, 5};
+    struct efficiency_sum two[2] = {0}, all = {0}, none = {0};
+    struct efficiency_tree t;
+    double lost = 0, product = 1;
 
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct efficiency_reason r;
-
-        (void)sum_of(rows[i].useful, waiting, 2);
-        r = efficiency_judge(node, rows[i].speed, NODES, 3);
-        is_int(r.cause, rows[i].cause, rows[i].what);
+    for (uint32_t r = 0; r < 4; r++)
+        efficiency_add_rank(&two[r / 2], r, useful[r], waiting[r]);
+    efficiency_add_node(&all, &two[0]);
+    efficiency_add_node(&all, &two[1]);
+    t = efficiency_tree_of(&all, 18, 4);
+    is_near(t.factor[EFFICIENCY_NODES], 14.5 / 18, 1e-12, "between nodes");
+    is_near(t.factor[EFFICIENCY_WITHIN], 18.0 / 20, 1e-12, "within them");
+    is_near(t.factor[EFFICIENCY_TRANSFER], 24.0 / 25, 1e-12, "transfer");
+    is_near(t.factor[EFFICIENCY_SERIALISATION], 20.0 / 24, 1e-12,
+            "serialisation");
+    for (int i = 0; i < EFFICIENCY_FACTORS; i++) {
+        lost += t.lost[i];
+        product *= t.factor[i];
     }
-}
-
-static void test_cause_of_few(void)
-{
-    static const double useful[] = {10, 10, 10, 16}, waiting[4] = {0};
-    static const double speed[] = {3, 3, 3, 1.875};
-    struct efficiency_sum one = {0};
-    struct efficiency_reason r;
-
-    (void)sum_of(useful, waiting, 1);
-    r = efficiency_judge(node, speed, NODES, 3);
-    is_int(r.cause, EFFICIENCY_SLOW_NODE, "a node of one rank");
-    is_near(r.longer, 1.6, 1e-12, "how much longer it takes");
-    is_near(r.apart, 1, 1e-12, "it has no others");
-    is_near(r.speed, 0.625, 1e-12, "how fast it is");
-    memset(&node[1], 0, 2 * sizeof *node);
-    r = efficiency_judge(node, speed, NODES, 3);
-    is_int(r.cause, EFFICIENCY_SLOW_NODE, "nodes without ranks do not count");
-    r = efficiency_judge(node, NULL, NODES, 3);
-    is_int(r.cause, EFFICIENCY_NODE, "without speeds it may be either");
-    r = efficiency_judge(node, speed, NODES, 1);
-    is_int(r.cause, EFFICIENCY_EVEN, "a node whose ranks have vanished");
-    efficiency_add_rank(&one, 0, 10, 0);
-    r = efficiency_judge(&one, speed, 1, 0);
-    is_int(r.cause, EFFICIENCY_EVEN, "a rank that is alone");
-    efficiency_add_rank(&one, 1, 16, 0);
-    r = efficiency_judge(&one, speed, 1, 0);
-    is_int(r.cause, EFFICIENCY_RANK_WORK, "two on the only node");
+    is_near(product, efficiency_of(&all).parallel, 1e-12, "their product");
+    is_near(lost, 100 - 58, 1e-9, "what they lose is all that is not useful");
+    is_near(t.lost[EFFICIENCY_TRANSFER], 4, 1e-12, "the messages are of that");
+    t = efficiency_tree_of(&all, 0, 1000);
+    is_near(t.factor[EFFICIENCY_TRANSFER], 20.0 / 25, 1e-12,
+            "messages take no more than there is");
+    is_near(t.factor[EFFICIENCY_SERIALISATION], 1, 1e-12, "then all of it");
+    t = efficiency_tree_of(&none, 0, 0);
+    ok(t.factor[0] == 1 && t.lost[0] == 0, "of nobody nothing is lost");
 }
 
 int main(void)
@@ -213,7 +159,6 @@ int main(void)
     test_threads();
     test_lost();
     test_last();
-    test_cause();
-    test_cause_of_few();
+    test_tree();
     return done();
 }

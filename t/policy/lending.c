@@ -15,6 +15,11 @@ static size_t choose(uint32_t self, size_t want, size_t hungry)
 
 int main(void)
 {
+    is_int(lending_is_worth(50, INT64_C(100000000)), 0,
+           "of iterations of 2 ms there is nothing to gain");
+    is_int(lending_is_worth(5, INT64_C(100000000)), 1, "of 20 ms there is");
+    is_int(lending_is_worth(0, INT64_C(100000000)), 1,
+           "nor is a long one left alone");
     is_int((int)choose(1, 0, 1), 0, "who wants none gets none");
     ok(choose(1, 1, 1) == 1 && chosen[0] == 2, "one, the first that is idle");
     ok(choose(1, 8, 1) == 4 && chosen[3] == 5,

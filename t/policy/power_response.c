@@ -68,6 +68,8 @@ static void test_exponent(double exponent, double noise)
            && power_response_most(&p.response) > exponent,
        "exponent %g, noise %g: %.3f to %.3f after four rounds", exponent, noise,
        power_response_least(&p.response), power_response_most(&p.response));
+    is_near(power_response_exponent(&p.response), exponent, 0.2,
+            "by and large it is that");
 }
 
 static void test_gain(void)
@@ -135,22 +137,36 @@ static void test_alone(void)
         node[0].progress = (double)limit;
         power_response_note(&r, seen, node, 2);
     }
-    ok(r.n == 0 && isinf(power_response_most(&r)),
-       "a single node that reports tells nothing");
+    ok(r.n == 0 && isinf(power_response_most(&r))
+           && power_response_exponent(&r) == 1,
+       "a single node that reports tells nothing: it is taken to follow");
     ok(!(power_response_gain(&r, seen, node, 2) > 0), "nor is there a gain");
 }
 
 static void test_promise(void)
 {
     struct power_node node[NODES];
+    struct power_seen seen[NODES];
 
-    for (size_t i = 0; i < NODES; i++)
+    for (size_t i = 0; i < NODES; i++) {
         node[i] = (struct power_node){.progress = 1 / work[i], .limit = 500000};
+        seen[i] = (struct power_seen){5e5, 1 / work[i], 5e5};
+    }
     ok(fabs(power_promise(node, NODES) - (1 - 4.6 / 4 / 1.6)) < 1e-9,
        "work of 1, 1, 1, 1.6 promises %.3f", power_promise(node, NODES));
     node[3].progress = 0;
     ok(power_promise(node, NODES) < 1e-9,
        "one that does not report is left out");
+    node[3] = (struct power_node){.progress = 0.5, .limit = 250000};
+    ok(fabs(power_loss(seen, node, NODES) - 0.5) < 1e-9,
+       "one at half of its limit that comes last has cost %.3f of the time",
+       power_loss(seen, node, NODES));
+    node[0].limit = 250000;
+    node[0].ceiling = 500000;
+    power_keep_depth(0.8, 1, seen, node, 1);
+    ok(node[0].limit == 400000 && node[0].floor == 400000
+           && fabs(node[0].progress - 1.6) < 1e-9,
+       "nobody stays below the part of the start that is allowed");
     for (size_t i = 0; i < NODES; i++)
         node[i].limit = 0;
     ok(power_promise(node, NODES) == 0, "no limits, no promise");

@@ -10,6 +10,7 @@
  *               thread that has waited so tells "slow THREAD" once
  *   DISK_LOOK   the same of an access(2) of what is in a folder of such a path
  *   DISK_READ   the same of a pread(2) of a file that has such a path
+ *   DISK_GATE   file that such a pread(2) waits for
  *   DISK_DENSE  no file has holes, as on FAT, and none gets larger than so many bytes:
  *               one that is to tells "full PATH"
  */
@@ -77,19 +78,32 @@ int flock(int fd, int operation)
     return real(fd, operation);
 }
 
-static void wait_for_disk(const char *ms)
+static void tell_slow(void)
 {
     static _Thread_local int told;
-    int n = atoi(ms);
-    struct timespec nap = {n / 1000, n % 1000 * 1000000L};
     char text[20];
 
     if (!told++) {
         snprintf(text, sizeof text, "%d", (int)gettid());
         note("slow", text);
     }
+}
+
+static void wait_for_disk(const char *ms)
+{
+    int n = atoi(ms);
+    struct timespec nap = {n / 1000, n % 1000 * 1000000L};
+
+    tell_slow();
     while (nanosleep(&nap, &nap) < 0) /* a signal is not heeded by a disk */
         ;
+}
+
+static void wait_for_gate(const char *gate)
+{
+    tell_slow();
+    while (faccessat(AT_FDCWD, gate, F_OK, 0) != 0)
+        usleep(10000);
 }
 
 int open(const char *path, int flags, ...)
@@ -118,14 +132,16 @@ int access(const char *path, int how)
 
 ssize_t pread(int fd, void *bytes, size_t len, off_t at)
 {
-    const char *ms = getenv("DISK_READ");
+    const char *ms = getenv("DISK_READ"), *gate = getenv("DISK_GATE");
     ssize_t (*real)(int, void *, size_t, off_t);
     char path[4096] = "";
 
-    if (ms)
+    if (ms || gate)
         find_path(fd, path);
-    if (strstr(path, "slow"))
+    if (ms && strstr(path, "slow"))
         wait_for_disk(ms);
+    if (gate && strstr(path, "slow"))
+        wait_for_gate(gate);
     *(void **)&real = dlsym(RTLD_NEXT, "pread");
     return real(fd, bytes, len, at);
 }

@@ -2,8 +2,9 @@
 /*
  * metered THREADS CMD...: run CMD with a page for its meters, advised to use
  * THREADS threads, then print what it has left there, a line a slot:
- * regions, fraction, misuse.
+ * regions, fraction, misuse; and of its ranks, with METERED_PARTS set, too.
  */
+#include "launcher/base/mpi_names.h"
 #include "launcher/libevenstep/meter_page.h"
 
 #include <inttypes.h>
@@ -34,6 +35,23 @@ static void print_iterations(const struct meter_rank *rank)
                it[n - 1].number + 1, it[n - 1].loop, it[n - 1].period);
 }
 
+static void print_parts(const struct meter_rank *rank,
+                        const struct meter_time *t)
+{
+    struct meter_site_view site[METER_SITES];
+    size_t n = meter_rank_sites(rank, site);
+
+    printf("parts of %" PRIu32
+           " io %.3f polled %.3f transfer %.3f unsure %.3f ended %" PRIu32 "\n",
+           t->rank, (double)t->io_ns / 1e9, (double)t->polled_ns / 1e9,
+           (double)t->transfer_ns / 1e9, (double)t->unsure_ns / 1e9, t->ended);
+    for (size_t i = 0; i < n; i++)
+        printf("site of %" PRIu32 " %s waiting %.3f calls %" PRIu64 " %s\n",
+               t->rank,
+               site[i].call > 0 ? mpi_call_name(site[i].call - 1) : "-",
+               (double)site[i].waiting_ns / 1e9, site[i].calls, site[i].name);
+}
+
 static void print_ranks(const struct meter_page *page)
 {
     for (uint32_t i = 0; i < meter_page_slots(page); i++) {
@@ -49,6 +67,8 @@ static void print_ranks(const struct meter_page *page)
                        (double)t.others_ns / 1e9, (double)t.idle_ns / 1e9);
             print_iterations(&page->rank[i]);
             puts(page->slot[i].owner == 0 ? "" : " here");
+            if (getenv("METERED_PARTS"))
+                print_parts(&page->rank[i], &t);
         }
     }
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * mpi_lend [REGIONS MILLISECONDS]: two ranks of a node, one pinned to the first
+ * mpi_lend [REGIONS MILLISECONDS [TIMES]]: two ranks of a node, one pinned to the first
  * CPU, one to the second.  Rank 0 has two OpenMP threads.
  *
  * Without arguments rank 1 waits until the second thread of rank 0 may run on
  * its CPU, then does not wait in MPI until that is back, which is printed.
- * With arguments rank 0 has three times the work of rank 1, which takes so long,
+ * With arguments rank 0 has three TIMES the work of rank 1, which takes so long,
  * in each of the regions, and prints the seconds that they took.
  */
 #include "calibrated.h"
@@ -79,14 +79,14 @@ static void lend(void)
     MPI_Recv(&word, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-static void region(int rank, double loops)
+static void region(int rank, double loops, double times)
 {
     if (rank == 1) {
         compute((long)loops);
     } else {
 #pragma omp parallel for schedule(dynamic) num_threads(2)
         for (int i = 0; i < PIECES; i++)
-            compute((long)(3 * loops / PIECES));
+            compute((long)(times * loops / PIECES));
     }
     MPI_Barrier(MPI_COMM_WORLD);
 }
@@ -104,7 +104,7 @@ static int rank_of_environment(void)
 int main(int argc, char **argv)
 {
     int given, rank, regions = argc > 2 ? atoi(argv[1]) : 0;
-    double loops, began;
+    double loops, began, times = argc > 3 ? atof(argv[3]) : 3;
 
     pin(rank_of_environment());
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &given);
@@ -118,9 +118,9 @@ int main(int argc, char **argv)
     loops = regions > 0 ? calibrate() * atof(argv[2]) / 1e3 : 0;
     for (int i = 0; i < regions; i++) {
         began = MPI_Wtime();
-        region(rank, loops);
+        region(rank, loops, times);
         if (rank == 0)
-            printf("%d %.3f\n", i, MPI_Wtime() - began);
+            printf("%d %.4f\n", i, MPI_Wtime() - began);
     }
     MPI_Finalize();
     return 0;

@@ -4,7 +4,7 @@
  * communicators, memory of others.  Rank 1 comes 0.1 s late to eleven
  * of them; rank 0 prints a digest of what they brought.
  */
-#include "launcher/libevenstep/mpi_calls.h"
+#include "launcher/base/mpi_calls.h"
 
 #include <mpi.h>
 #include <stdint.h>
@@ -15,6 +15,7 @@
 
 /* Has each call of the table so many arguments?  Zeros are all handles and
  * pointers that there are. */
+#define Z0
 #define Z1  0
 #define Z2  Z1, 0
 #define Z3  Z2, 0
@@ -25,14 +26,21 @@
 #define Z8  Z7, 0
 #define Z9  Z8, 0
 #define Z10 Z9, 0
-#define Z12 Z10, 0, 0
+#define Z11 Z10, 0
+#define Z12 Z11, 0
+#define Z13 Z12, 0
 
-#define FITS(name, fortran, n, more)                                           \
+#define FITS(name, fortran, n, ...)                                            \
     _Static_assert(sizeof MPI_##name(Z##n) == sizeof(int), #name);
 
 MPI_CALLS_WITH_COUNTS(FITS)
 MPI_CALLS_WITHOUT_COUNTS(FITS)
 MPI_CALLS_WITH_TEXTS(FITS)
+#if MPI_VERSION >= 4
+MPI_CALLS_WITH_COUNTS_4(FITS)
+MPI_CALLS_WITHOUT_COUNTS_4(FITS)
+MPI_CALLS_WITH_TEXTS_4(FITS)
+#endif
 
 static int rank, ranks;
 

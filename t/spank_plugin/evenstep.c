@@ -6,6 +6,7 @@
 #include "spank_plugin/plugin_options.h"
 #include "spank_plugin/plugin_power.h"
 #include "spank_plugin/plugin_remote.h"
+#include "spank_plugin/plugin_unasked.h"
 #include "tap.h"
 
 static char done_so_far[200]; /* what the hooks have called, in order */
@@ -31,9 +32,20 @@ void plugin_options_register(spank_t sp)
     note("options");
 }
 
+void plugin_options_drop_environ(spank_t sp)
+{
+    (void)sp;
+    note("srun's alone");
+}
+
 void plugin_options_clear(void)
 {
     note("clear");
+}
+
+void plugin_unasked_note(void)
+{
+    note("pty");
 }
 
 int plugin_local_start(spank_t sp)
@@ -65,6 +77,12 @@ void plugin_power_stop(void)
     note("guard ends");
 }
 
+void plugin_remote_log(spank_t sp)
+{
+    (void)sp;
+    note("log");
+}
+
 void plugin_remote_prepare(spank_t sp)
 {
     (void)sp;
@@ -87,6 +105,12 @@ void plugin_remote_task(spank_t sp)
 {
     (void)sp;
     note("task");
+}
+
+void plugin_remote_exit(spank_t sp)
+{
+    (void)sp;
+    note("to agent");
 }
 
 void plugin_remote_clean(spank_t sp)
@@ -121,6 +145,7 @@ int slurm_spank_local_user_init(spank_t sp, int ac, char **av);
 int slurm_spank_user_init(spank_t sp, int ac, char **av);
 int slurm_spank_task_init(spank_t sp, int ac, char **av);
 int slurm_spank_task_post_fork(spank_t sp, int ac, char **av);
+int slurm_spank_task_exit(spank_t sp, int ac, char **av);
 int slurm_spank_exit(spank_t sp, int ac, char **av);
 extern const char plugin_name[], plugin_type[];
 
@@ -134,6 +159,7 @@ static const struct {
     {"user_init", slurm_spank_user_init},
     {"task_init", slurm_spank_task_init},
     {"task_post_fork", slurm_spank_task_post_fork},
+    {"task_exit", slurm_spank_task_exit},
     {"exit", slurm_spank_exit},
 };
 #define HOOKS (sizeof hooks / sizeof hooks[0])
@@ -145,17 +171,18 @@ static const struct {
 } programs[] = {
     {"srun",
      S_CTX_LOCAL,
-     {"arguments! options", "", "start", "", "", "", "stop clear"}},
+     {"pty arguments! options", "", "start", "", "", "", "", "stop clear"}},
     {"slurmstepd",
      S_CTX_REMOTE,
-     {"arguments options", "guard room child", "", "environment",
-      "refused task socket", "to guard", "guard ends clean child ends clear"}},
+     {"arguments options srun's alone", "log guard room child", "",
+      "environment", "refused task socket", "to guard", "to agent",
+      "guard ends clean child ends clear"}},
     {"sbatch",
      S_CTX_ALLOCATOR,
-     {"arguments! options", "", "", "", "", "", "clear"}},
-    {"slurmd", S_CTX_SLURMD, {"arguments!", "", "", "", "", "", "clear"}},
-    {"a prolog", S_CTX_JOB_SCRIPT, {"", "", "", "", "", "", "clear"}},
-    {"nobody knows", S_CTX_ERROR, {"", "", "", "", "", "", "clear"}},
+     {"arguments! options", "", "", "", "", "", "", "clear"}},
+    {"slurmd", S_CTX_SLURMD, {"arguments!", "", "", "", "", "", "", "clear"}},
+    {"a prolog", S_CTX_JOB_SCRIPT, {"", "", "", "", "", "", "", "clear"}},
+    {"nobody knows", S_CTX_ERROR, {"", "", "", "", "", "", "", "clear"}},
 };
 
 int main(void)

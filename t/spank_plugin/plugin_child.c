@@ -14,7 +14,7 @@ static void start(const char *script)
 {
     char *const argv[] = {"/bin/sh", "-c", (char *)script, NULL};
 
-    if (plugin_child_start(&child, argv, "CHILD=here") != 0)
+    if (plugin_child_start(&child, argv) != 0)
         bail("no child");
 }
 
@@ -38,12 +38,11 @@ static void test_start(void)
     for (int i = 0; i < 20; i++)
         if (open("/dev/null", O_RDONLY) < 0) /* the child is to have none */
             bail("no descriptors");
-    start("ls /proc/$$/fd; echo $CHILD");
-    is_str(all_of(child.stdout_fd), "0\n1\n2\nhere\n",
-           "a child has three descriptors, and the guard");
+    start("ls /proc/$$/fd; echo $" CHILD_WAITS);
+    is_str(all_of(child.stdout_fd), "0\n1\n2\n1\n",
+           "a child has three descriptors, and hears that we wait");
     ok(plugin_child_stop(&child, 60000), "and ends");
-    ok(plugin_child_start(&untouched, none, "A=1") == ENOENT
-           && untouched.pid == 7,
+    ok(plugin_child_start(&untouched, none) == ENOENT && untouched.pid == 7,
        "what is not there is said at once, and nothing changed");
     start("read line; echo \"got '$line'\"");
     (void)close(child.stdin_fd);
@@ -68,6 +67,13 @@ static const struct {
      ANSWER_FAIL, "a?[1mb?c?"},
     {"only the first line counts", "printf 'fail: a\\nready\\n'", ANSWER_FAIL,
      "a"},
+    {"how long it may take, before", "echo wait 5; sleep .1; echo ready",
+     ANSWER_READY, ""},
+    {"that twice and at once", "printf 'wait 5\nwait 6\nready\n'", ANSWER_READY,
+     ""},
+    {"no number", "echo wait 5s", ANSWER_GARBLED, ""},
+    {"a number that is too long", "echo wait 99999999", ANSWER_GARBLED, ""},
+    {"only that", "echo wait 5", ANSWER_NONE, ""},
     {"nothing", ":", ANSWER_NONE, ""},
     {"an end within a line", "printf ready", ANSWER_GARBLED, ""},
     {"no reason", "echo 'fail: '", ANSWER_GARBLED, ""},
@@ -83,15 +89,30 @@ static void test_answers(void)
 
     for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++) {
         start(answers[i].script);
-        is_int(plugin_child_receive(&child, 60, text), answers[i].want,
+        is_int(plugin_child_receive(&child, 60, -1, text), answers[i].want,
                answers[i].name);
         is_str(text, answers[i].text, answers[i].name);
         ok(plugin_child_stop(&child, 60000), "it has ended");
     }
     start("sleep 300");
-    is_int(plugin_child_receive(&child, 0, text), ANSWER_LATE,
+    is_int(plugin_child_receive(&child, 0, -1, text), ANSWER_LATE,
            "who says nothing in time is late");
     ok(!plugin_child_stop(&child, 0), "it may still be there");
+    plugin_child_kill(&child);
+    ok(plugin_child_stop(&child, 60000), "it can be ended");
+}
+
+static void test_waits(void)
+{
+    char text[CHILD_LINE_MAX];
+
+    start("test \"$" CHILD_WAITS "\" && echo wait 60; sleep 2; echo ready");
+    is_int(plugin_child_receive(&child, 1, 0, text), ANSWER_READY,
+           "it may take as long as it says");
+    ok(plugin_child_stop(&child, 60000), "it has ended");
+    start("echo wait 60; sleep 300");
+    is_int(plugin_child_receive(&child, 1, -1, text), ANSWER_LATE,
+           "but not where the site says how long");
     plugin_child_kill(&child);
     ok(plugin_child_stop(&child, 60000), "it can be ended");
 }
@@ -112,7 +133,7 @@ static void test_interrupted(void)
     for (size_t i = 0; i < 4; i++) {
         start("sleep 300");
         (void)kill(getpid(), number[i]);
-        is_int(plugin_child_receive(&child, 60, text), ANSWER_INTERRUPTED,
+        is_int(plugin_child_receive(&child, 60, -1, text), ANSWER_INTERRUPTED,
                strsignal(number[i]));
         (void)sigpending(&pending);
         is_int(sigismember(&pending, number[i]), 0, "and it is used up");
@@ -122,7 +143,7 @@ static void test_interrupted(void)
     (void)signal(SIGHUP, SIG_IGN);
     start("sleep 300");
     (void)kill(getpid(), SIGHUP);
-    is_int(plugin_child_receive(&child, 1, text), ANSWER_LATE,
+    is_int(plugin_child_receive(&child, 1, -1, text), ANSWER_LATE,
            "what srun ignores is no interruption");
     plugin_child_kill(&child);
     ok(plugin_child_stop(&child, 60000), "the child ends then, too");
@@ -134,6 +155,7 @@ int main(void)
     (void)alarm(300);
     test_start();
     test_answers();
+    test_waits();
     test_interrupted();
     return done();
 }

@@ -109,6 +109,11 @@ static void test_join(void)
         {"ours is replaced", "evenstep: 4 frames", OURS},
         {"ours behind the site's", "theirs; evenstep: old", "theirs; " OURS},
         {"one that ends oddly", "theirs; ", "theirs; " OURS},
+        {"the site's behind ours stays", "theirs; evenstep: old; later",
+         "theirs; later; " OURS},
+        {"and behind ours alone", "evenstep: old; later; ", "later; " OURS},
+        {"the site writes of evenstep", "see evenstep: paid; by X",
+         "see evenstep: paid; by X; " OURS},
     };
     char comment[COMMENT_MAX], full[COMMENT_MAX];
 
@@ -124,6 +129,8 @@ static void test_join(void)
 
 /* --- from the agent to slurmctld ------------------------------------------ */
 
+enum { AGENTS = 9 };
+
 /* The agents' step, on a site that has written this. */
 static void begin(const char *argument, int is_of_agents)
 {
@@ -132,8 +139,12 @@ static void begin(const char *argument, int is_of_agents)
     fake_spank_clear();
     fake_spank.context = S_CTX_REMOTE;
     fake_spank.job = 7;
+    plugin_options_clear();
+    plugin_options_register(&fake_spank.handle);
     plugin_options_set_arguments(1, &words, 0);
     if (is_of_agents)
+        (void)fake_spank.option[AGENTS].cb(AGENTS, "none", 1);
+    else
         (void)spank_setenv(&fake_spank.handle, "EVENSTEP_COMPANION", "1", 1);
     plugin_comment_prepare(&fake_spank.handle);
     plugin_comment_task(&fake_spank.handle);
@@ -176,6 +187,20 @@ static void test_way(void)
     say("rm -rf /");
     say(OURS);
     end("job 7: " OURS, "a line that is ours is set at once");
+    begin("admin_comment=on", 1);
+    say(OURS);
+    ok(send(atoi(fake_spank_env(COMMENT_FD)), OURS " 2", strlen(OURS) + 2,
+            MSG_NOSIGNAL)
+           < 0,
+       "a step has one line");
+    end("job 7: " OURS, "the first");
+    begin("admin_comment=on", 1);
+    for (int i = 0; i < 8; i++)
+        say("no line of ours");
+    ok(send(atoi(fake_spank_env(COMMENT_FD)), OURS, strlen(OURS), MSG_NOSIGNAL)
+           < 0,
+       "nor does it listen for long to what is none");
+    end("", "which sets nothing");
     ctld.was = "theirs; evenstep: 1 frame";
     begin("admin_comment=on", 1);
     say(OURS);

@@ -7,6 +7,7 @@
 #include "fake_spank.h"
 #include "spank_plugin/plugin_options.h"
 #include "spank_plugin/plugin_remote.h"
+#include "spank_plugin/plugin_unasked.h"
 #include "tap.h"
 
 #include <fcntl.h>
@@ -25,7 +26,7 @@ static void answer(const char *line)
         bail("no program");
     fprintf(f,
             "#!/bin/sh\n"
-            "echo \"$*\" \"$EVENSTEP_COMPANION\" >%s\n"
+            "echo \"$*\" >%s\n"
             "%s\n"
             "while read line; do :; done\n"
             "echo ended >%s\n",
@@ -57,7 +58,18 @@ static void await_end(const char *what)
     ok(access(ended, F_OK) == 0, "%s", what);
 }
 
-enum { EVENSTEP, PROFILE, BCAST, PROBE, POWER, METER, REPORT, LIBS };
+enum {
+    EVENSTEP,
+    PROFILE,
+    BCAST,
+    PROBE,
+    POWER,
+    METER,
+    REPORT,
+    LIBS,
+    LEND,
+    AGENTS
+};
 
 static void give(int option, const char *value)
 {
@@ -80,6 +92,11 @@ static void prepare(const char *line)
     plugin_options_set_arguments(1, &argument, 1);
     unsetenv(REFUSED);
     unsetenv(PROMISE);
+    unsetenv(FAILED);
+    unsetenv("EVENSTEP_DEFAULT");
+    unsetenv("SLURM_JOB_PARTITION");
+    setenv("HOME", "/nonexistent", 1);
+    unsetenv("XDG_CONFIG_HOME");
     answer(line);
 }
 
@@ -104,8 +121,8 @@ static void test_ready(void)
 
     give(EVENSTEP, "on");
     is_int(plugin_local_start(&fake_spank.handle), 0, "a step is attended");
-    is_str(content(words), "attend --job 7 --step 2 --nodes 3 1",
-           "the front end is told of it, and that its own sruns are ours");
+    is_str(content(words), "attend --job 7 --step 2 --nodes 3",
+           "the front end is told of it");
     is_str(getenv(PROMISE), "on:7.2", "the tasks are promised the file");
     ok(!is_refused() && fake_spank.errors == 0, "nothing is said");
     ok(access(ended, F_OK) < 0, "the front end stays");
@@ -133,7 +150,7 @@ static void test_words(void)
     is_str(
         content(words),
         "attend --job 7 --step 2 --bcast a:/b --bcast c:/d --profile io "
-        "--probe fresh --libs --power pair --meter mpi --report=a b --command ./app --required 1",
+        "--probe fresh --libs --power pair --meter mpi --report=a b --command ./app --required",
         "the front end has them all");
     is_str(getenv(PROMISE), "required:7.2", "the promise says required");
 }
@@ -205,14 +222,38 @@ static void test_missing(void)
 
 /* --- which steps -------------------------------------------------------------- */
 
+/* What evenstep gives to the srun of its agents, against what a user gives. */
+static void test_agents(void)
+{
+    char agent[] = "/opt/bin/evenstep-agent", *command[] = {agent, NULL};
+    char on[] = "default=on", off[] = "default=off", *argument = on;
+
+    prepare("echo ready");
+    plugin_options_set_arguments(1, &argument, 1);
+    setenv("EVENSTEP_COMPANION", "1", 1);
+    ok(run() == 0 && access(words, F_OK) == 0,
+       "a variable keeps no step from being attended");
+    prepare("echo ready");
+    give(AGENTS, "none");
+    ok(run() == 0 && access(words, F_OK) < 0,
+       "an srun of evenstep's own is left alone");
+    give(EVENSTEP, "required");
+    ok(run() == 0 && access(words, F_OK) == 0,
+       "but not one that somebody has asked for");
+    is_str(getenv(PROMISE), "required:7.2", "as it was asked for");
+    unsetenv("EVENSTEP_COMPANION");
+    prepare("echo ready");
+    fake_spank.argv = command;
+    ok(run() == 0 && access(words, F_OK) < 0,
+       "nor are agents attended of an evenstep that gives no option");
+    argument = off;
+    plugin_options_set_arguments(1, &argument, 1);
+}
+
 static void test_steps(void)
 {
     prepare("echo ready");
     give(EVENSTEP, "on");
-    setenv("EVENSTEP_COMPANION", "1", 1);
-    ok(run() == 0 && access(words, F_OK) < 0,
-       "an srun of evenstep's own is left alone");
-    unsetenv("EVENSTEP_COMPANION");
     fake_spank.step = SLURM_INTERACTIVE_STEP;
     ok(run() == 0 && access(words, F_OK) < 0, "so is the shell of salloc");
     fake_spank.handle.of_a_step = 0;
@@ -252,6 +293,161 @@ static void test_component(void)
     unsetenv("SLURM_NTASKS");
 }
 
+/* --- those that say nothing ------------------------------------------------- */
+
+static void set_site(const char *value)
+{
+    static char argument[64];
+    char *arguments = argument;
+
+    snprintf(argument, sizeof argument, "default=%s", value);
+    plugin_options_set_arguments(1, &arguments, 1);
+}
+
+static int is_started(void)
+{
+    return run() == 0 && access(words, F_OK) == 0;
+}
+
+static void test_default(void)
+{
+    static const struct {
+        const char *site, *partition, *user;
+        uint32_t nodes;
+        int started;
+        const char *said;
+    } table[] = {
+        {"off", "main", NULL, 2, NO, ""},
+        {"on", NULL, NULL, 2, YES, ""},
+        {"on", NULL, NULL, 0, YES, ""},
+        {"on", NULL, NULL, 1, NO, "not attended: it has one node; --evenstep"},
+        {"on:a,main", "main", NULL, 2, YES, ""},
+        {"on:main,b", "main", NULL, 2, YES, ""},
+        {"on:mai,main2", "main", NULL, 2, NO, "does not name its partition"},
+        {"on:main", NULL, NULL, 2, NO, "does not name its partition"},
+        {"on", NULL, "off", 2, NO, "not attended: EVENSTEP_DEFAULT is off"},
+        {"off", NULL, "off", 2, NO, "EVENSTEP_DEFAULT is off"},
+        {"off", NULL, "on", 2, YES, ""},
+        {"on:a", "main", "on", 2, YES, ""},
+        {"off", NULL, "on", 1, NO, "it has one node"},
+        {"on", NULL, "", 2, YES, ""},
+        {"on", NULL, "no", 2, YES,
+         "EVENSTEP_DEFAULT='no' is left out: give on or off"},
+    };
+
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        const char *user = table[i].user;
+
+        prepare("echo ready");
+        set_site(table[i].site);
+        fake_spank.nodes = table[i].nodes;
+        if (table[i].partition)
+            setenv("SLURM_JOB_PARTITION", table[i].partition, 1);
+        if (user)
+            setenv("EVENSTEP_DEFAULT", user, 1);
+        ok(is_started() == table[i].started
+               && strstr(fake_spank.said, table[i].said)
+               && fake_spank.errors == (user && strcmp(user, "no") == 0),
+           "default=%s, %s, %s, %u nodes", table[i].site,
+           table[i].partition ? table[i].partition : "no partition",
+           user ? user : "unset", (unsigned)table[i].nodes);
+        give(EVENSTEP, "on");
+        ok(is_started(), "asked for, it is attended");
+        give(EVENSTEP, "off");
+        (void)unlink(words);
+        ok(!is_started(), "refused, it is not");
+    }
+}
+
+static void test_pty(void)
+{
+    prepare("echo ready");
+    set_site("on");
+    plugin_unasked_note();
+    setenv("SLURM_PTY_PORT", "7", 1); /* as srun does */
+    ok(!is_started() && strstr(fake_spank.said, "it has --pty"),
+       "a step with --pty is not attended");
+    plugin_unasked_note();
+    ok(is_started(), "one started in that one is");
+    setenv("SLURM_PTY_PORT", "8", 1);
+    (void)unlink(words);
+    ok(!is_started(), "but with a --pty of its own");
+    give(EVENSTEP, "on");
+    ok(is_started(), "unless it asks");
+    unsetenv("SLURM_PTY_PORT");
+    prepare("echo ready");
+    setenv("SLURM_NTASKS", "3", 1);
+    fake_spank.tasks = 1;
+    ok(!is_started() && fake_spank.errors == 0
+           && strstr(fake_spank.said, "it is heterogeneous"),
+       "a heterogeneous step that has not asked hears nothing");
+    unsetenv("SLURM_NTASKS");
+    fake_spank.handle.of_a_step = 0;
+    ok(!is_started() && fake_spank.errors == 0, "nor one without ids");
+}
+
+static void test_file(void)
+{
+    static const struct {
+        const char *content;
+        int started, errors;
+    } table[] = {
+        {"off\n", NO, 0},
+        {"off", NO, 0},
+        {"on\n", YES, 0},
+        {"off\nmore\n", NO, 0},
+        {"", YES, 1},
+        {"no\n", YES, 1},
+        {"a line that is longer than any word\n", YES, 1},
+    };
+    char base[100], path[120];
+
+    snprintf(base, sizeof base, "%s/evenstep.d", folder);
+    (void)mkdir(base, 0700);
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        FILE *f;
+
+        prepare("echo ready");
+        setenv("XDG_CONFIG_HOME", base, 1);
+        set_site("on");
+        snprintf(path, sizeof path, "%s/evenstep", base);
+        (void)mkdir(path, 0700);
+        snprintf(path, sizeof path, "%s/evenstep/default", base);
+        f = fopen(path, "w");
+        if (!f || fputs(table[i].content, f) < 0 || fclose(f) != 0)
+            bail("no file");
+        ok(is_started() == table[i].started
+               && fake_spank.errors == table[i].errors
+               && (!fake_spank.errors || strstr(fake_spank.said, path)),
+           "a file, row %zu", i);
+        setenv("EVENSTEP_DEFAULT", "off", 1);
+        (void)unlink(words);
+        ok(!is_started(), "the variable stands before it");
+    }
+    unsetenv("EVENSTEP_DEFAULT");
+    (void)unlink(path);
+    if (mkfifo(path, 0600) < 0)
+        bail("no fifo");
+    fake_spank.errors = 0;
+    ok(is_started() && fake_spank.errors == 0,
+       "a pipe is none, and is not waited for");
+    (void)unlink(path);
+    if (geteuid() == 0) {
+        int fd = open(path, O_WRONLY | O_CREAT, 0644);
+
+        if (write(fd, "off\n", 4) != 4 || fchown(fd, 1, 1) < 0)
+            bail("no file");
+        (void)close(fd);
+        (void)unlink(words);
+        ok(is_started(), "nor is another user's");
+        (void)unlink(path);
+    }
+    *strrchr(path, '/') = '\0';
+    (void)rmdir(path);
+    (void)rmdir(base);
+    set_site("off");
+}
+
 static void test_again(void)
 {
     prepare("echo ready");
@@ -281,8 +477,12 @@ int main(void)
     test_answers();
     test_late();
     test_missing();
+    test_agents();
     test_steps();
     test_component();
+    test_default();
+    test_pty();
+    test_file();
     test_again();
     (void)unlink(program);
     (void)unlink(words);

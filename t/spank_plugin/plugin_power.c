@@ -9,7 +9,8 @@
 #include <slurm/slurm.h>
 #include <sys/stat.h>
 
-static char folder[64], program[96], words[96], tasks[96], launcher[110];
+static char folder[64], program[96], starts[96], words[96], tasks[96],
+    launcher[110];
 
 /* reply: what it says to each task, or exit. */
 static void guard_is(const char *reply)
@@ -20,11 +21,13 @@ static void guard_is(const char *reply)
         bail("no program");
     fprintf(f,
             "#!/bin/sh\n"
-            "echo \"$*\" \"$EVENSTEP_COMPANION\" >%s\n"
+            "echo x >>%s\n"
+            "echo \"$*\" >%s\n"
             "while read line; do echo $line >>%s; %s; done\n",
-            words, tasks, reply);
+            starts, words, tasks, reply);
     if (fclose(f) != 0 || chmod(program, 0700) < 0)
         bail("no program");
+    (void)unlink(starts);
     (void)unlink(words);
     (void)unlink(tasks);
 }
@@ -41,7 +44,18 @@ static const char *content(const char *path)
     return text;
 }
 
-enum { EVENSTEP, PROFILE, BCAST, PROBE, POWER };
+enum {
+    EVENSTEP,
+    PROFILE,
+    BCAST,
+    PROBE,
+    POWER,
+    METER,
+    REPORT,
+    LIBS,
+    LEND,
+    AGENTS
+};
 
 static void prepare(const char *power, const char *reply)
 {
@@ -59,6 +73,11 @@ static void prepare(const char *power, const char *reply)
     if (power)
         (void)fake_spank.option[POWER].cb(POWER, power, 1);
     guard_is(reply);
+}
+
+static void give(int option, const char *value)
+{
+    (void)fake_spank.option[option].cb(option, value, 1);
 }
 
 static void task(pid_t pid)
@@ -87,8 +106,8 @@ static void test_good(void)
     task(11);
     task(12);
     plugin_power_stop();
-    is_str(content(words), "--job 7 --step 2 --uid 1000 1\n",
-           "the guard is told which step it is, and is marked as ours");
+    is_str(content(words), "--job 7 --step 2 --uid 1000\n",
+           "the guard is told which step it is");
     is_str(content(tasks), "11\n12\n", "it hears of each task");
     is_int(fake_spank.errors, 0, "nothing is said");
     task(13);
@@ -107,7 +126,7 @@ static void test_words(void)
     task(11);
     plugin_power_stop();
     is_str(content(words),
-           "--job 7 --step 2 --uid 1000 --config /etc/e --cores 0-3 1\n",
+           "--job 7 --step 2 --uid 1000 --config /etc/e --cores 0-3\n",
            "configuration and cores are handed on");
 }
 
@@ -127,22 +146,70 @@ static void test_none(void)
     task(11);
     ok(!is_started(), "nor for a batch script");
     prepare("pair", "echo ok");
-    (void)spank_setenv(&fake_spank.handle, "EVENSTEP_COMPANION", "1", 1);
+    give(EVENSTEP, "off");
     plugin_power_start(&fake_spank.handle);
     task(11);
-    ok(!is_started(), "nor for evenstep's own step");
-    prepare(NULL, "echo ok");
-    (void)spank_setenv(&fake_spank.handle, "EVENSTEP_COMPANION", "1", 1);
-    (void)spank_setenv(&fake_spank.handle, "EVENSTEP_GUARD", "1", 1);
-    start();
-    ok(is_started(), "unless that asks for it, as of evenstep run --power");
-    plugin_power_stop();
+    ok(!is_started(), "nor where nobody attends the step");
     prepare("pair", "echo ok");
     fake_spank.handle.of_a_step = 0;
     plugin_power_start(&fake_spank.handle);
     task(11);
     ok(!is_started() && fake_spank.errors == 0,
        "nor where Slurm does not tell which step it is");
+}
+
+/* Of evenstep's own agents srun has one option, and no other. */
+static void test_agents(void)
+{
+    static const struct {
+        const char *value, *words;
+    } table[] = {
+        {"none", ""},
+        {"energy", "--job 7 --step 2 --uid 1000 --config /etc/e --energy\n"},
+        {"limits", "--job 7 --step 2 --uid 1000 --config /etc/e\n"}};
+
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        prepare(NULL, "echo ok");
+        give(AGENTS, table[i].value);
+        if (table[i].words[0])
+            start();
+        else
+            plugin_power_start(&fake_spank.handle);
+        task(11);
+        plugin_power_stop();
+        is_str(content(words), table[i].words, table[i].value);
+    }
+    prepare(NULL, "echo ok");
+    give(REPORT, "");
+    start();
+    task(11);
+    plugin_power_stop();
+    is_str(content(words), table[1].words, "a report has the energy");
+}
+
+/* Of the environment nothing counts, and one is enough. */
+static void test_variables(void)
+{
+    static const char *const names[] = {
+        "EVENSTEP_COMPANION", "EVENSTEP_GUARD", "EVENSTEP_ENERGY",
+        "SLURM_SPANK__SLURM_SPANK_OPTION_evenstep_evenstep_agents",
+        "_SLURM_SPANK_OPTION_evenstep_evenstep_power"};
+
+    prepare(NULL, "echo ok");
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        (void)spank_setenv(&fake_spank.handle, names[i], i < 3 ? "1" : "limits",
+                           1);
+    plugin_power_start(&fake_spank.handle);
+    task(11);
+    ok(!is_started(), "no variable starts it");
+    prepare("pair", "echo ok");
+    (void)spank_setenv(&fake_spank.handle, "EVENSTEP_COMPANION", "1", 1);
+    start();
+    ok(is_started(), "nor keeps one from starting it who asks for it");
+    plugin_power_start(&fake_spank.handle);
+    task(11);
+    plugin_power_stop();
+    is_str(content(starts), "x\n", "a step has one");
 }
 
 static void test_bad(void)
@@ -173,6 +240,13 @@ static void test_bad(void)
     task(11);
     ok(fake_spank.errors == 1 && strstr(fake_spank.said, program),
        "a guard that is not there is named");
+    prepare(NULL, "echo too many");
+    give(REPORT, "");
+    start();
+    task(11);
+    ok(fake_spank.errors == 0 && strstr(fake_spank.said, "energy")
+           && strstr(fake_spank.said, "too many"),
+       "for a report alone it is no error");
 }
 
 int main(void)
@@ -183,14 +257,18 @@ int main(void)
     if (!mkdtemp(folder))
         bail("no folder");
     snprintf(program, sizeof program, "%s/evenstep-power", folder);
+    snprintf(starts, sizeof starts, "%s/starts", folder);
     snprintf(words, sizeof words, "%s/words", folder);
     snprintf(tasks, sizeof tasks, "%s/tasks", folder);
     snprintf(launcher, sizeof launcher, "launcher=%s/evenstep", folder);
     test_good();
     test_words();
     test_none();
+    test_agents();
+    test_variables();
     test_bad();
     (void)unlink(program);
+    (void)unlink(starts);
     (void)unlink(words);
     (void)unlink(tasks);
     (void)rmdir(folder);

@@ -89,7 +89,7 @@ static void test_component(void)
         {"required", "1", NULL, NULL, TASK_RAN}, /* not heterogeneous */
         {"required", NULL, NULL, NULL, TASK_RAN},
         {"required", "3", "on", NULL, TASK_COMPLAINED}, /* of another srun */
-        {"required", "3", NULL, "1", TASK_RAN},         /* agents */
+        {"required", "3", NULL, "1", 1}, /* nor does a variable help */
         {"on", "3", NULL, NULL, TASK_RAN},
         {NULL, "3", NULL, NULL, TASK_RAN},
     };
@@ -109,7 +109,7 @@ static void test_component(void)
         ok(task() == table[i].end, "a component, %s, one of %s tasks%s",
            table[i].demand ? table[i].demand : "unasked",
            table[i].tasks ? table[i].tasks : "?",
-           table[i].mark ? ", of evenstep's own" : "");
+           table[i].mark ? ", by its variable evenstep's own" : "");
         plugin_options_clear();
     }
 }
@@ -182,6 +182,42 @@ static void test_refused(void)
     is_int(task(), 1, "a task of a refused step ends");
 }
 
+static void test_log(void)
+{
+    char long_one[1000];
+
+    prepare(NULL);
+    plugin_remote_log(&fake_spank.handle);
+    is_int(fake_spank.remarks + fake_spank.errors, 0, "all went well");
+    plugin_remote_failed(place.job, place.step, "n2: no\nluck");
+    (void)spank_setenv(&fake_spank.handle, FAILED, getenv(FAILED), 1);
+    plugin_remote_log(&fake_spank.handle);
+    ok(fake_spank.errors == 0
+           && strstr(fake_spank.said, " runs without evenstep: n2: no?luck"),
+       "why the step runs without, as one line for the log");
+    (void)spank_setenv(&fake_spank.handle, REFUSED, "1", 1);
+    plugin_remote_log(&fake_spank.handle);
+    ok(strstr(fake_spank.said, " is not started: n2: no?luck"),
+       "or is not started");
+    memset(long_one, 'x', sizeof long_one);
+    long_one[sizeof long_one - 1] = '\0';
+    plugin_remote_failed(place.job, place.step, long_one);
+    (void)spank_setenv(&fake_spank.handle, FAILED, getenv(FAILED), 1);
+    plugin_remote_log(&fake_spank.handle);
+    ok(strstr(fake_spank.said, long_one), "a long reason is whole");
+    is_int(task(), 1, "(it was refused)");
+    prepare(NULL);
+    plugin_remote_failed(place.job, place.step + 1, "no luck");
+    (void)spank_setenv(&fake_spank.handle, FAILED, getenv(FAILED), 1);
+    plugin_remote_log(&fake_spank.handle);
+    is_int(fake_spank.remarks + fake_spank.errors, 0,
+           "that of another step is not told");
+    is_int(task(), TASK_RAN, "a task runs");
+    plugin_remote_task(&fake_spank.handle);
+    ok(!fake_spank_env(FAILED), "nor handed on by a task");
+    (void)unsetenv(FAILED);
+}
+
 static void test_clean(void)
 {
     prepare(NULL);
@@ -233,6 +269,45 @@ static void test_private(void)
     (void)rmdir(there);
 }
 
+/* How a task has ended stands in the file that its agent has made. */
+static void test_exit(void)
+{
+    struct {
+        uint32_t rank, status;
+        int64_t ns;
+    } told[2] = {0};
+    char exits[160];
+    int fd;
+
+    prepare("on");
+    write_file("EVENSTEP_A=1\n");
+    snprintf(exits, sizeof exits, "%s/ended", step);
+    fake_spank.rank = 3;
+    fake_spank.status = 9;
+    plugin_remote_exit(&fake_spank.handle);
+    ok(access(exits, F_OK) < 0, "no agent has made it: nothing is written");
+    fd = open(exits, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    plugin_remote_exit(&fake_spank.handle);
+    fake_spank.rank = 1;
+    fake_spank.status = 3 << 8;
+    plugin_remote_exit(&fake_spank.handle);
+    ok(pread(fd, told, sizeof told, 0) == sizeof told && told[0].rank == 3
+           && told[0].status == 9 && told[1].rank == 1
+           && told[1].status == 3 << 8,
+       "rank and status of each task that ends are added");
+    ok(told[0].ns > 0 && told[1].ns >= told[0].ns, "and when that was");
+    (void)fchmod(fd, 0622);
+    plugin_remote_exit(&fake_spank.handle);
+    (void)fchmod(fd, 0600);
+    (void)spank_unsetenv(&fake_spank.handle, PROMISE);
+    plugin_remote_exit(&fake_spank.handle);
+    ok(lseek(fd, 0, SEEK_END) == sizeof told,
+       "not where others may write, nor of a step without evenstep");
+    close(fd);
+    plugin_remote_clean(&fake_spank.handle);
+    ok(access(exits, F_OK) < 0, "it goes with the step");
+}
+
 int main(void)
 {
     (void)alarm(300);
@@ -241,7 +316,9 @@ int main(void)
     test_environment();
     test_missing();
     test_refused();
+    test_log();
     test_clean();
     test_private();
+    test_exit();
     return done();
 }

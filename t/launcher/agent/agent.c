@@ -180,14 +180,14 @@ static int left(void)
 }
 
 /* All are here; of the other one nobody listens at the port. */
-static void let_wire_up(void)
+static void let_wire_up_with(const char *other)
 {
-    struct endpoint all[2] = {
-        {.node = "a0", .address = "127.0.0.1", .port = 1},
-        {.node = "a1", .address = "127.0.0.1", .port = 1}};
+    struct endpoint all[2] = {{.node = "a0", .address = "127.0.0.1", .port = 1},
+                              {.node = "a1", .port = 1}};
     struct writer table = {0}, w = {0};
     struct msg_fence m = {.branches = 0};
 
+    snprintf(all[1].address, sizeof all[1].address, "%s", other);
     wireup_write(&table, all, 2);
     m.table = table.buf;
     m.len = table.len;
@@ -196,6 +196,11 @@ static void let_wire_up(void)
     writer_clear(&table);
     if (!await(MSG_READY))
         bail("the agent is not ready");
+}
+
+static void let_wire_up(void)
+{
+    let_wire_up_with("127.0.0.1");
 }
 
 static void begin(void)
@@ -234,6 +239,16 @@ static void test_start(void)
        "that it cannot reach the next one it says, too");
     order_nothing(MSG_LEAVE);
     is_int(left(), 0, "told to leave it does");
+    start();
+    let_wire_up_with("fe80::1%nowhere");
+    ok(await(MSG_PEER) && msg_read_peer(&peer, got.body, got.len) == 0
+           && !peer.reached,
+       "likewise where it cannot even call");
+    is_str(peer.text,
+           "a1 at [fe80::1%nowhere]:1: this node cannot use that address",
+           "and which one that is");
+    order_nothing(MSG_LEAVE);
+    is_int(left(), 0, "and leaves");
 }
 
 static void send_command(const char *script)
@@ -351,7 +366,8 @@ static uint32_t order_slots(uint32_t kind, uint32_t n, uint32_t beside)
     struct writer w = {0};
     struct msg_slotted m;
 
-    msg_write_slots(&w, &(const struct msg_slots){kind, n, beside});
+    msg_write_slots(
+        &w, &(const struct msg_slots){.kind = kind, .n = n, .beside = beside});
     order(MSG_SLOTS, &w);
     if (!await(MSG_SLOTTED) || msg_read_slotted(&m, got.body, got.len) < 0)
         bail("it does not say what slots it has");

@@ -38,9 +38,11 @@ static struct agent_ring *open_one(const struct secret *s,
                                    uint32_t self,
                                    struct endpoint *e)
 {
-    struct agent_ring *r = agent_ring_open(
-        base, s, self, (struct port_range){0, 0}, LOOPBACK_IPV4);
+    struct listen_at here = {0};
+    struct agent_ring *r;
 
+    listen_at_add(&here, "127.0.0.1");
+    r = agent_ring_open(base, s, self, (struct port_range){0, 0}, &here);
     if (!r)
         bail("no ring");
     *e = (struct endpoint){

@@ -71,6 +71,10 @@ static const struct {
     {SLOTS_NUMBER, 13, "all", "all", 13, "more than threads share all"},
     {SLOTS_NUMBER, NODE_SLOTS_MAX, "all", "all", NODE_SLOTS_MAX, "the most"},
     {SLOTS_CORES, 3, "0,1,2,3", "8,9,10,11", 3, "cores, as many as before"},
+    {SLOTS_PART, 50, "0,1,2,3", "8,9,10,11", 3, "half of the cores"},
+    {SLOTS_PART, 1, "0,1,2,3,4,5,6,7,8,9,10,11", "0,1,2,3,4,5,6,7,8,9,10,11", 1,
+     "a part of a core is one"},
+    {SLOTS_PART, 100, "0,1", "10,11", 6, "all of them"},
     {SLOTS_SOCKETS, 3, "0,1,2,3,4,5", "0,1,2,3,4,5", 3,
      "sockets, as many as before"},
 };

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What the front end is told of the ranks of a node. */
 #include "launcher/agent/ranks.h"
+#include "launcher/agent/rank_use.h"
 #include "tap.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define S INT64_C(1000000000)
 
@@ -19,6 +24,16 @@ static void on_ranks(void *arg, const struct msg_ranks *m)
         numbers += m->region[i].number;
 }
 
+static struct msg_rank_detail detail;
+static unsigned details;
+
+static void on_detail(void *arg, const struct msg_rank_detail *m)
+{
+    (void)arg;
+    details++;
+    detail = *m;
+}
+
 static struct ranks *begin(uint32_t n)
 {
     struct ranks *r;
@@ -32,7 +47,7 @@ static struct ranks *begin(uint32_t n)
     }
     told = 0;
     numbers = 0;
-    r = ranks_create(page, S, on_ranks, NULL);
+    r = ranks_create(page, S, -1, on_ranks, on_detail, NULL);
     if (!r)
         bail("no memory");
     return r;
@@ -256,6 +271,129 @@ static void test_threads(void)
     ranks_destroy(r);
 }
 
+/* A child of ours: the process of a rank's slot. */
+static pid_t start_rank(uint32_t i)
+{
+    pid_t pid = fork();
+
+    if (pid == 0)
+        for (;;)
+            pause();
+    if (pid < 0)
+        bail("no child");
+    page->slot[i].owner = page->slot[i].thread = (uint32_t)pid;
+    return pid;
+}
+
+static void end_rank(pid_t pid)
+{
+    (void)kill(pid, SIGKILL);
+    (void)waitpid(pid, NULL, 0);
+}
+
+/* An agent that looks so often that nothing comes between. */
+static int64_t look_for(struct ranks *r, int64_t from, int64_t seconds)
+{
+    for (int64_t now = from; now <= from + seconds * S; now += S / 10)
+        ranks_look(r, now);
+    return from + seconds * S;
+}
+
+/* The plugin tells of a task's end between two looks at it. */
+static void test_ended(void)
+{
+    FILE *ends = tmpfile();
+    struct rank_exit end = {.rank = 0, .status = 9, .ns = 4 * S + S / 20};
+    struct ranks *r = begin(1);
+    pid_t pid = start_rank(0);
+    int64_t now;
+
+    ranks_destroy(r);
+    if (!ends)
+        bail("no file");
+    r = ranks_create(page, S, dup(fileno(ends)), on_ranks, on_detail, NULL);
+    if (!r)
+        bail("no memory");
+    page->rank[0].since_ns = (uint64_t)S;
+    now = look_for(r, S, 3);
+    end_rank(pid);
+    ok(fwrite(&end, sizeof end, 1, ends) == 1 && fflush(ends) == 0,
+       "the plugin writes it");
+    now = look_for(r, now + S / 10, 1);
+    ok(last.rank[0].state == RANK_DIED && last.rank[0].status == 9,
+       "of what a rank has died is told");
+    ranks_end(r, now);
+    is_near(last.rank[0].useful, 3.05e9, 1, "its time ends then, to the ns");
+    is_near(last.rank[0].since, (double)(now - end.ns), 1, "since when it has");
+    ranks_destroy(r);
+    (void)fclose(ends);
+}
+
+static void test_died(void)
+{
+    struct ranks *r = begin(2);
+    pid_t first = start_rank(0), second = start_rank(1);
+    int64_t now = S;
+
+    page->rank[0].since_ns = page->rank[1].since_ns = (uint64_t)S;
+    page->rank[0].is_waiting = 1;
+    page->rank[0].call = 5;
+    now = look_for(r, now, 4);
+    ok(last.rank[0].state == RANK_IN_CALL && last.rank[0].call == 5
+           && last.rank[1].state == RANK_USEFUL && last.rank[1].rss > 0,
+       "one waits in a call, one works");
+    told = 0;
+    now = look_for(r, now, 12);
+    ok(told >= 2 && told <= 3 && last.rank[0].since > 10e9,
+       "where nothing moves that is told every few seconds: %u", told);
+    end_rank(second);
+    told = 0;
+    now = look_for(r, now + S / 10, 1);
+    ok(told == 1 && last.rank[1].state == RANK_DIED
+           && last.rank[1].status == -1,
+       "a process that is gone has died, which is told at once");
+    page->slot[1].owner = 0;
+    now = look_for(r, now, 20);
+    end_rank(first);
+    page->slot[0].owner = 0;
+    details = 0;
+    ranks_end(r, now + S);
+    is_near(last.rank[1].useful, 16e9, 1e9, "its time ends there");
+    is_near(last.rank[0].waiting, 37e9, 1e9,
+            "that of the one which waits goes on until it is ended");
+    ok(details == 2 && detail.rank == 1 && detail.bins > 30
+           && detail.bin_ns == 1e9,
+       "time has %u parts of %.2f s", detail.bins, detail.bin_ns / 1e9);
+    ok(detail.bin[5].useful > 250 && detail.bin[5].no_cpu > 250
+           && detail.bin[30].useful == 0,
+       "in which it was useful, without a CPU, and then no more");
+    ranks_destroy(r);
+}
+
+static void test_left(void)
+{
+    struct ranks *r = begin(1);
+    pid_t pid = start_rank(0);
+
+    end_region(0, 100, 10);
+    page->rank[0].io_ns = 4;
+    page->rank[0].polled_ns = 3;
+    page->rank[0].transfer_ns = 2;
+    page->rank[0].unsure_ns = 1;
+    (void)look_for(r, S, 1);
+    page->rank[0].ended = 1;
+    page->slot[0].owner = 0;
+    ranks_look(r, 3 * S);
+    end_rank(pid);
+    ranks_end(r, 9 * S);
+    ok(last.rank[0].state == RANK_LEFT && last.rank[0].since == 6e9,
+       "who has left MPI before has not died");
+    ok(last.rank[0].io == 4 && last.rank[0].polled == 3
+           && last.rank[0].transfer == 2 && last.rank[0].unsure == 1,
+       "parts of its time are told, as the page has them");
+    ranks_destroy(r);
+}
+
 int main(void)
 {
     int fd = -1;
@@ -270,6 +408,9 @@ int main(void)
     test_another_program();
     test_fast();
     test_nonsense();
+    test_died();
+    test_ended();
+    test_left();
     meter_page_destroy(page);
     return done();
 }

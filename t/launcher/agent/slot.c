@@ -146,7 +146,7 @@ static void test_unknown(void)
 static void test_program(void)
 {
     begin("exit 7");
-    common.command.persistent = 1;
+    common.command.kind = COMMAND_PERSISTENT;
     slot_start(slot);
     is_int((intmax_t)common.running, 0,
            "a program is not started while the nodes are measured");
@@ -172,7 +172,7 @@ static void test_program(void)
 static void test_program_stop(void)
 {
     begin("exec sleep 100");
-    common.command.persistent = 1;
+    common.command.kind = COMMAND_PERSISTENT;
     give(1);
     give(2);
     ok(slot_load(slot) == 2 && !slot_is_busy(slot), "one slice waits");

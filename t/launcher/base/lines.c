@@ -4,6 +4,8 @@
 #include "fault.h"
 #include "tree.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 #include <xxhash.h>
@@ -216,6 +218,24 @@ static void test_sum(void)
     lines_close(&l);
 }
 
+/* A file that is open, and has no name any more. */
+static void test_open_fd(void)
+{
+    struct es_error err = {0};
+    struct lines l;
+    int fd;
+
+    set_content("one\ntwo\n", 8);
+    fd = open(file_path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || unlink(file_path) < 0)
+        bail("%s: %s", file_path, strerror(errno));
+    ok(lines_open_fd(&l, fd, "a list", &err) == 0 && l.n == 2,
+       "a file that is open has its lines");
+    is_str(text_of(&l, 1, 2), "two\n", "which are read from it");
+    lines_close(&l);
+    ok(fcntl(fd, F_GETFD) < 0, "and it is closed with them");
+}
+
 /* --- what is no file of lines --------------------------------------------- */
 
 static int refuses(const char *name)
@@ -278,6 +298,7 @@ int main(void)
     test_long_line();
     test_changes();
     test_sum();
+    test_open_fd();
     test_refused();
     test_no_memory();
     tree_remove();

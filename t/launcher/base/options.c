@@ -82,6 +82,23 @@ static const struct subcommand hidden = {.name = "hidden",
                                          .option = strict_options,
                                          .see = "the plugin starts it"};
 
+static const struct option_habit habits[] = {
+    {"array", 'A', "HyperQueue", .answer = "give --range 0:N"},
+    {"times", 'n', "xargs", .as = "count"},
+    {"flagged", 0, "xargs", .as = "flag"},
+    {"rang", 0, "GNU parallel", .answer = "give another"},
+    {"bar", 'b', .whose = "GNU parallel"},
+    {.letter = 'q', .whose = "GNU parallel"},
+    {.whose = NULL}};
+static const struct subcommand homely = {.name = "homely",
+                                         .about = "",
+                                         .option = options,
+                                         .habit = habits,
+                                         .without = " range other count ",
+                                         .elsewhere = "some has it"};
+static const struct subcommand known = {
+    .name = "known", .about = "", .option = options, .habit = habits};
+
 static char *argv[40];
 static int rest; /* operands that are left */
 
@@ -204,6 +221,23 @@ static const struct {
     {&strict, "this a b", "strict: --text is missing", "give --text TEXT"},
     {&hidden, "", "hidden: --text is missing", "the plugin starts it"},
     {&hidden, "-x", "-x: no such option", "the plugin starts it"},
+    {&known, "--array 1", "--array: an option of HyperQueue",
+     "give --range 0:N"},
+    {&known, "--array=1", "--array: an option of HyperQueue",
+     "give --range 0:N"},
+    {&known, "-fA1", "-A: an option of HyperQueue", "give --range 0:N"},
+    {&known, "--rang 1:2", "--rang: an option of GNU parallel", "give another"},
+    {&known, "--arr 1", "--arr: no such option", "see `evenstep known --help`"},
+    {&known, "--bar=1", "--bar: it has no value", "leave it out"},
+    {&known, "--times 0", "--count: \"0\" is out of range",
+     "give a whole number from 1 to 65536"},
+    {&homely, "--range 1:2", "--range: not an option of homely", "some has it"},
+    {&homely, "-fo", "-o: not an option of homely", "some has it"},
+    {&homely, "--times 5", "--count: not an option of homely", "some has it"},
+    {&homely, "--ran 1:2", "--ran: no such option",
+     "see `evenstep homely --help`"},
+    {&homely, "--rnage 1:2", "--rnage: no such option",
+     "see `evenstep homely --help`"},
 };
 
 static void test_bad(void)
@@ -263,6 +297,19 @@ static void test_good(void)
        "a command may begin with a -");
     ok(parse(&strict, "that --text x a b") == 0 && rest == 3,
        "all that is required");
+}
+
+static void test_habits(void)
+{
+    ok(parse(&known, "--times=7 --flagged") == 0 && v.count == 7 && v.flag,
+       "an option of others is ours");
+    ok(parse(&known, "-n 7 -fbqc5") == 0 && v.count == 5 && v.flag,
+       "its letter, too; what is done anyhow is passed over");
+    ok(parse(&known, "-n8") == 0 && v.count == 8, "a value joined to it");
+    ok(parse(&known, "--bar --range 1:2") == 0 && v.range.end == 2,
+       "an option of ours is not what others call so");
+    ok(parse(&homely, "--flag") == 0 && v.count == 3,
+       "one that the command does not have keeps its default");
 }
 
 static void test_numbers(void)
@@ -339,6 +386,10 @@ static void test_help(void)
            "\n"
            "exit status: 0\n",
            "--help, line by line");
+    is_int(read_help(&homely, text, sizeof text), 1, "of one without some");
+    ok(strstr(text, "numbers:\n  --wide N") && !strstr(text, "--range")
+           && !strstr(text, "--other") && !strstr(text, "bar"),
+       "these, and what others call so, are not in its help");
     memset(&err, 0, sizeof err);
     is_int(read_help(&pair, text, sizeof text), -1, "-f is not for this one");
     is_str(text, "", "and nothing is printed");
@@ -387,6 +438,7 @@ int main(void)
 {
     test_bad();
     test_good();
+    test_habits();
     test_numbers();
     test_help();
     test_suggestions();

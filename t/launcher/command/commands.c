@@ -116,10 +116,43 @@ static int is_text(const char *text)
     return 1;
 }
 
+/* Is it none of ours, of one meaning, and ours where it says so? */
+static void check_habit(const struct subcommand *c,
+                        const struct option_habit *h)
+{
+    const struct option *o = h->as ? find(c, h->as, strlen(h->as)) : NULL;
+    char typed[40];
+    int is_new = 1;
+
+    if (h->name)
+        snprintf(typed, sizeof typed, "--%s", h->name);
+    else
+        snprintf(typed, sizeof typed, "-%c", h->letter);
+    for (const struct option *p = c->option; p->type != OPTION_END; p++)
+        if (options_has(c, p)
+            && ((h->name
+                 && (strcmp(p->name, h->name) == 0
+                     || (p->alias && strcmp(p->alias, h->name) == 0)))
+                || (h->letter && h->letter == p->letter)))
+            is_new = 0;
+    for (const struct option_habit *p = c->habit; p < h; p++)
+        if ((h->name && p->name && strcmp(p->name, h->name) == 0)
+            || (h->letter && h->letter == p->letter))
+            is_new = 0;
+    ok(is_new && (h->name || h->letter), "%s %s: is no other's name", c->name,
+       typed);
+    ok(!h->as || (!h->answer && o && (!h->letter || o->value)),
+       "%s %s: is one of ours, or there is an answer", c->name, typed);
+    ok(!h->answer || strlen(h->answer) < 120, "%s %s: a short answer", c->name,
+       typed);
+}
+
 static void check(const struct subcommand *c)
 {
     int n = 0;
 
+    for (const struct option_habit *h = c->habit; h && h->whose; h++)
+        check_habit(c, h);
     for (const struct option *o = c->option; o->type != OPTION_END; o++, n++)
         if (o->type != OPTION_GROUP)
             check_option(c, o);
@@ -140,7 +173,7 @@ int main(void)
         ok(command_find(commands[n]->name, &err) == commands[n], "%s is found",
            commands[n]->name);
     }
-    is_int((intmax_t)n, 15, "fifteen commands");
+    is_int((intmax_t)n, 17, "seventeen commands");
     ok(!command_find("", &err) && err.kind == ES_USAGE, "\"\" is none");
     return done();
 }

@@ -2,6 +2,8 @@
 /* What the front end makes of what nodes tell of their ranks, and how it tells
  * people. */
 #include "fake_session.h"
+#include "launcher/base/mpi_names.h"
+#include "launcher/command/step_ending.h"
 #include "launcher/command/step_report_print.h"
 #include "launcher/session/step_times.h"
 #include "tap.h"
@@ -136,7 +138,7 @@ static void is_told_of(const double speed[],
                        size_t line,
                        const char *want)
 {
-    char text[STEP_REPORT_LINES][STEP_REPORT_LINE] = {"", "", "", ""};
+    char text[STEP_REPORT_LINES][STEP_REPORT_LINE] = {""};
     struct step_summary s = sum_with(speed);
     struct step_report_of of = {.job = 12,
                                 .times = times,
@@ -177,7 +179,7 @@ static void test_slow_node(void)
     is_near(times->seen, 10, 0, "each region counts once all have told it");
     is_near(s.efficiency.balance, 115.0 / 160, 1e-9, "load balance");
     is_near(s.last, 10, 1e-9, "the last node came last in all");
-    ok(s.worst == 3 && s.reason.cause == EFFICIENCY_SLOW_NODE, "it is slow");
+    ok(s.worst == 3 && s.verdict.cause == VERDICT_SLOW, "it is slow");
     is_near(s.lost_nodes_ns / MS, 10 * 3 * 60, 1e-6, "three nodes waited");
     is_near(s.skew_ns / MS, 60, 1e-9, "from the first to the last");
     is_told(slow, 0,
@@ -186,21 +188,27 @@ static void test_slow_node(void)
     is_told(slow, 1,
             "n3 came last in 10 of them, and made the others wait for 1.80 "
             "node-seconds: it is slow (0.62 of the others' speed); its ranks "
-            "have as much to do as others'");
+            "have as much to do as others'; check: \"evenstep probe --nodes "
+            "--check\"");
     is_commented(slow,
                  "evenstep: step 3: parallel efficiency 0.71 = load balance "
                  "0.72 x communication 0.99, slowest node n3");
     is_told(slow, 2,
+            "lost rank-seconds: 3.60 between nodes (0.72), 0.00 within nodes "
+            "(1.00), 0.00 by serialisation (1.00), 0.08 by transfer (0.99)");
+    is_told(slow, 3,
             "from the first rank to the last at the end of a region: 60 ms, "
             "at most 60 ms");
     is_told(alike, 1,
             "n3 came last in 10 of them, and made the others wait for 1.80 "
             "node-seconds: its ranks have 1.60 times as much to do as others' "
-            "(it has 1.00 of the others' speed)");
+            "(it has 1.00 of the others' speed); check: the parts of the "
+            "input or grid of the ranks of n3");
     is_told(NULL, 1,
             "n3 came last in 10 of them, and made the others wait for 1.80 "
             "node-seconds: its ranks take 1.60 times as long as others': it "
-            "is slow, or they have more to do (no node was measured)");
+            "is slow, or they have more to do (no node was measured); check: "
+            "\"evenstep probe --nodes --check\"");
     is_told_of(NULL, 1, 1,
                "n3 came last in 10 of them, and made the others wait for 1.80 "
                "node-seconds: its ranks take 1.60 times as long as others', "
@@ -214,7 +222,7 @@ static void test_rank(void)
     is_told(alike, 1,
             "n3 came last in 10 of them, and made the others wait for 2.10 "
             "node-seconds: its rank 7 has 1.60 times as much to do as the "
-            "others there");
+            "others there; check: the part of the input or grid of rank 7");
     is_near(times->node[3].rank[1].last, 10, 0, "the rank is known");
     is_near(times->node[3].rank[0].last, 0, 0, "and not its neighbour");
 }
@@ -223,13 +231,27 @@ static void test_even(void)
 {
     char text[STEP_REPORT_LINES][STEP_REPORT_LINE];
     struct step_summary even, s;
-    struct step_report_of of = {.job = 12, .summary = &even};
+    struct step_report_of of = {.job = 12};
 
+    begin();
+    of.times = times;
+    for (size_t i = 0; i < SESSION_NODES; i++) {
+        begin_message(i);
+        tell_node(i, 0, 10, 160, 160);
+    }
+    s = sum_with(NULL);
+    of.summary = &s;
+    is_int((int)step_report_text(&of, text), 2, "nobody is blamed for nothing");
     begin();
     of.times = times;
     tell_all(0, 10, 1, 100, 100);
     even = sum_with(NULL);
-    is_int((int)step_report_text(&of, text), 2, "nobody is blamed for nothing");
+    of.summary = &even;
+    (void)step_report_text(&of, text);
+    is_str(text[1],
+           "no rank is late: messages take most of 4.88 rank-seconds of "
+           "waiting; check: the calls with most waiting in \"evenstep report\"",
+           "nor where all wait for the network");
     begin();
     of.times = times;
     of.summary = &s;
@@ -413,7 +435,7 @@ static void test_iterations(void)
     ok(s.iterations.n == 20 && s.iterations.period == 2,
        "those of the loop that takes longer are told");
     is_near(s.iterations.median_ns / MS, 161, 1e-9, "with their length");
-    is_told(NULL, 3,
+    is_told(NULL, 4,
             "20 iterations were found, of 2 regions and 161 ms (median): in "
             "one the busiest rank works 60 ms longer than the least busy, at "
             "most 60 ms");
@@ -429,6 +451,11 @@ static void test_iterations(void)
     }
     is_near(sum_with(NULL).iterations.median_ns / MS, 161, 1e-9,
             "where nodes do not agree nothing is made of it");
+    loop = RANKS_LOOPS - 1;
+    period = 36;
+    tell_all(448, 60, 64, 160, 160);
+    is_int((int)sum_with(NULL).iterations.period, 2,
+           "all other loops together are none");
     loop = period = 0;
 }
 
@@ -437,9 +464,9 @@ static void test_many_iterations(void)
 {
     begin();
     period = 1;
-    for (uint64_t i = 0; i < 3 * STEP_LOOPS_LENGTHS; i += 64)
+    for (uint64_t i = 0; i < 3 * STEP_SAMPLE; i += 64)
         tell_all(i, 64, 1, 100, 100);
-    is_near(sum_with(NULL).iterations.n, 3 * STEP_LOOPS_LENGTHS, 0,
+    is_near(sum_with(NULL).iterations.n, 3 * STEP_SAMPLE, 0,
             "thousands of them are counted");
     is_near(sum_with(NULL).iterations.median_ns / MS, 161, 1e-9,
             "of some the length is kept");
@@ -479,12 +506,13 @@ static void test_lost(void)
     is_int((int)s.worst, 3, "the others waited for it until then");
     is_told(alike, 1,
             "n3, until it was lost, came last in 11 of them, and made the "
-            "others wait for 1.89 node-seconds: its ranks have 1.50 times as "
-            "much to do as others' (it has 1.00 of the others' speed)");
+            "others wait for 1.89 node-seconds: its ranks have 1.60 times as "
+            "much to do as others' (it has 1.00 of the others' speed); check: "
+            "the parts of the input or grid of the ranks of n3");
     is_told(alike, 0,
             "step 12.0: parallel efficiency 0.66 = load balance 0.89 x "
             "communication 0.75, over 3 nodes, 6 ranks, 20 regions of 161 ms");
-    is_told(alike, 3,
+    is_told(alike, 4,
             "n3 (after 1.6 s): the agent was lost: what is known of its ranks "
             "is until then, and not in what is said of all");
     of.times = times;
@@ -504,16 +532,183 @@ static void test_lost(void)
     for (size_t i = 0; i < SESSION_NODES; i++)
         step_times_lost(times, i);
     is_int((int)sum_with(alike).all.ranks, 8, "where all are lost, all count");
-    is_told(alike, 3,
+    is_told(alike, 4,
             "n0 (after 3.2 s) and 3 more nodes: the agent was lost: what is "
             "known of the step is until then");
 }
 
+/* Of a rank: what it did at the end, for so many seconds. */
+static void be_in(
+    uint32_t r, enum rank_state state, uint32_t call, double s, int32_t status)
+{
+    m.rank[r].state = state;
+    m.rank[r].call = call;
+    m.rank[r].since = 1e3 * MS * s;
+    m.rank[r].status = status;
+}
+
+static void tell_end(double ms, enum rank_state others, int32_t status)
+{
+    begin();
+    for (size_t i = 0; i < SESSION_NODES; i++) {
+        begin_message(i);
+        be_in(0, others, 1 + MPI_NUMBER_Recv, 17, -1);
+        be_in(1, i == 3 ? RANK_DIED : others, 1 + MPI_NUMBER_Recv, 17, status);
+        m.rank[0].unsure = i == 2 ? 0.04 * ms * MS : 0;
+        for (uint32_t r = 0; r < 2; r++) {
+            m.rank[r].useful = ms * MS;
+            efficiency_add_rank(&m.sum, m.rank[r].rank, ms * MS, 0);
+        }
+        m.sum.regions = ms > 1000;
+        (void)transmit(i);
+    }
+}
+
+static void test_ending(void)
+{
+    char text[STEP_ENDING_TEXT];
+
+    tell_end(4500, RANK_IN_CALL, 9);
+    is_told(NULL, 1,
+            "rank 7 on n3 was killed by signal 9 after 4.5 s; 7 ranks waited "
+            "in MPI_Recv");
+    is_told(NULL, 2,
+            "coverage: up to 4 % of a rank's time may be waiting that counts "
+            "as useful: calls of MPI that are not metered, or of other "
+            "threads");
+    tell_end(100, RANK_LEFT, 1 << 8);
+    is_told(NULL, 0,
+            "step 12.0: rank 7 on n3 exited with status 1 after 0.1 s, "
+            "without MPI_Finalize");
+    is_told(NULL, 1, "");
+    tell_end(4500, RANK_USEFUL, -1);
+    is_told(NULL, 1,
+            "rank 7 on n3 ended after 4.5 s, without MPI_Finalize; 7 ranks "
+            "worked");
+    tell_end(4500, RANK_LEFT, -1);
+    times->node[3].rank[1].state = RANK_LEFT;
+    is_int(step_ending_tell(text, times), STEP_ENDING_LEFT,
+           "all have left MPI");
+    begin();
+    tell_all(0, 10, 1, 160, 160);
+    is_int(step_ending_tell(text, times), STEP_ENDING_UNKNOWN,
+           "or nobody knows");
+    tell_end(4500, RANK_DIED, -1);
+    is_int(step_ending_tell(text, times), STEP_ENDING_EARLY,
+           "all have died at once");
+    is_str(text,
+           "all 8 ranks ended after 4.5 s: they left by themselves, or the "
+           "step was cancelled or reached its time limit",
+           "of which nobody knows why");
+    times->why = "the job reached its time limit";
+    (void)step_ending_tell(text, times);
+    is_str(text,
+           "all 8 ranks ended after 4.5 s: the job reached its time limit",
+           "or Slurm has told the reason");
+}
+
+static void tell_site(
+    size_t node, uint32_t rank, uint32_t call, const char *where, double ms)
+{
+    struct msg_rank_detail d = {.rank = rank, .sites = 1};
+    struct writer w = {0};
+
+    d.site[0] =
+        (struct msg_rank_site){.call = call, .waiting = ms * MS, .calls = 5};
+    snprintf(d.site[0].where, sizeof d.site[0].where, "%s", where);
+    msg_write_rank_detail(&w, &d);
+    is_int(step_times_message(times, node, MSG_RANK_DETAIL, w.buf, w.len), 1,
+           "a node tells of a rank's calls");
+    writer_clear(&w);
+}
+
+static void test_facts(void)
+{
+    char text[16384] = "";
+    struct step_report_of of = {
+        .job = 12, .speed = alike, .command = "./solver"};
+    struct step_summary s;
+    FILE *file = tmpfile();
+
+    begin();
+    tell_all(0, 10, 1, 160, 160);
+    tell_site(0, 0, 1 + MPI_NUMBER_Recv, "solve+0x4f (app)", 50);
+    tell_site(1, 2, 1 + MPI_NUMBER_Recv, "solve+0x4f (app)", 200);
+    tell_site(1, 3, 1 + MPI_NUMBER_Send, "solve+0x4f (app)", 400);
+    s = sum_with(alike);
+    of.times = times;
+    of.summary = &s;
+    if (!file || step_report_write(file, &of) < 0)
+        bail("no file");
+    rewind(file);
+    ok(fread(text, 1, sizeof text - 1, file) > 0, "a report is written");
+    fclose(file);
+    is_in(text, "\"command\":\"./solver\",");
+    is_in(text, "\"nodes_list\":\"n0,n1,n2,n3\",\"ranks\":8");
+    is_in(text, "\"balance_nodes\":0.71875,\"balance_within\":1.0,");
+    is_in(text, "\"lost_seconds\":{\"balance_nodes\":3.6");
+    is_in(text, "\"verdict\":{\"cause\":\"more work\",\"node\":\"n3\",\"text\":"
+                "\"n3 came last in 10 of them");
+    is_in(text,
+          "\"sites\":[{\"call\":\"MPI_Send\",\"where\":\"solve+0x4f (app)\","
+          "\"waiting\":0.4");
+    is_in(text, "{\"call\":\"MPI_Recv\",\"where\":\"solve+0x4f (app)\","
+                "\"waiting\":0.25");
+}
+
+/* Of CPU time: what is no CPU time is not waiting for messages. */
+static void test_cpu_meter(void)
+{
+    char line[STEP_REPORT_LINES][STEP_REPORT_LINE] = {""}, text[16384] = "";
+    struct step_report_of of = {.job = 12, .is_cpu = 1, .speed = alike};
+    struct step_summary s;
+    FILE *file = tmpfile();
+
+    begin();
+    for (size_t i = 0; i < SESSION_NODES; i++) {
+        begin_message(i);
+        tell_node(i, 10, 0, i == 3 ? 160 : 100, i == 3 ? 160 : 100);
+    }
+    s = sum_with(alike);
+    of.times = times;
+    of.summary = &s;
+    is_int((int)step_report_text(&of, line), 3, "CPU time is told");
+    is_str(line[0],
+           "step 12.0: parallel efficiency 0.71 = load balance of CPU time "
+           "0.72 x CPU use of the busiest rank 0.99, over 4 nodes, 8 ranks, "
+           "10 regions of 161 ms",
+           "of which the efficiency is");
+    is_str(line[1],
+           "n3 used 1.80 node-seconds more of CPU time than the others: its "
+           "ranks have 1.60 times as much to do as others' (it has 1.00 of "
+           "the others' speed); check: the parts of the input or grid of the "
+           "ranks of n3",
+           "and nobody waits");
+    is_str(line[2],
+           "lost rank-seconds: 3.60 between nodes (0.72), 0.00 within nodes "
+           "(1.00), 0.08 without a CPU in the busiest rank, too (0.99)",
+           "or has messages");
+    if (!file || step_report_write(file, &of) < 0)
+        bail("no file");
+    rewind(file);
+    ok(fread(text, 1, sizeof text - 1, file) > 0, "a report is written");
+    fclose(file);
+    is_in(text, "\"meter\":\"cpu\",\"balance_nodes\":0.71875,"
+                "\"balance_within\":1.0,\"lost_seconds\":{");
+    is_in(text, "\"balance_within\":0.0,\"communication\":0.08");
+    ok(!strstr(text, "serialisation") && !strstr(text, "transfer")
+           && !strstr(text, "\"state\""),
+       "without what is of MPI");
+}
+
 int main(void)
 {
+    test_ending();
+    test_facts();
     test_slow_node();
     test_iterations();
     test_many_iterations();
+    test_cpu_meter();
     test_rank();
     test_even();
     test_strides();

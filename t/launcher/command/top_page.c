@@ -255,9 +255,7 @@ static void test_many_metered(void)
     top_page_meters(&page, &s, TOP_BY_LAG, 80, 3);
     ok(page.head == 7 && page.n == 7 + MANY + 22,
        "three racks of 25 stand above the nodes, the others below");
-    is_str(page.line[1],
-           "  metered by mpi, 1.846e+05 W, 1200 kJ measured, "
-           "8.12 kJ saved",
+    is_str(page.line[1], "  1.846e+05 W, 1200 kJ measured, 8.12 kJ saved",
            "the line of the step is folded");
     ok(strncmp(page.line[3], "rack rack19: ", 13) == 0, "the slowest first");
     is_str(page.line[7],

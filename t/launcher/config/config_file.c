@@ -91,6 +91,10 @@ static const struct {
      "f.conf:1:", "bcast: chunk is out of range", "give 1024 to 4194304"},
     {"a chunk that is too large", "bcast { chunk = 4194305 }\n",
      "f.conf:1:", "bcast: chunk is out of range", "give 1024 to 4194304"},
+    {"the fourth line", "# a\n// b\n/* c\n*/ x = 1\n",
+     "f.conf:4:", "no such option 'x'", "see evenstep.conf(5)"},
+    {"no time to come", "agents {\n timeout = 4\n}",
+     "f.conf:2:", "agents: timeout is out of range", "give 5 to 86400 seconds"},
     {"more than a day to stay", "agents {\n linger = 86401\n}",
      "f.conf:2:", "agents: linger is out of range", "give 1 to 86400 seconds"},
     {"more than a day between questions", "slurm {\n drain_interval = 86401\n}",
@@ -115,6 +119,10 @@ static const struct {
      "f.conf:1:", "power: actuator is out of range", "give off, rapl, cpufreq"},
     {"an unknown aggregate", "power {\n aggregate = \"skew\" }\n",
      "f.conf:2:", "power: aggregate is out of range", "give min, mean"},
+    {"no cap", "power {\n cap = 0\n}\n",
+     "f.conf:2:", "power: cap is out of range", "give 0.01 to 1e9"},
+    {"watts of CPU time", "power { cap = 300 }\n", "f.conf:1:",
+     "power: cap is out of range for actuator off", "give a part of the CPUs"},
     {"a start above the ceiling", "power { start = 1.1 }\n",
      "f.conf:1:", "power: start is out of range", "give 0.01 to 1"},
     {"no floor", "power { floor = 0 }\n",
@@ -315,6 +323,30 @@ static void test_bad(const struct config *base)
        "who wants no message gets none");
 }
 
+static void test_newer(const struct config *base)
+{
+    static const char old[] = "wireup = \"tcp\"\npower { watts_of = 3 }\n",
+                      newer[] = "# a site\nversion = \"9.1\"\n"
+                                "foo = { 1, \"}\" } encrypt = on\n"
+                                "power { watts_of = 3 /* more */ cap = 0.5 }\n"
+                                "bar \"x\" {\n a = 1\n b { c = 2 }\n}\n"
+                                "agents { linger = 7 foo += { 2 } }\n",
+                      value[] = "version = \"9.1\"\nwireup = \"new\"\n",
+                      open[] = "version = \"9.1\"\nfoo { a = 1\n",
+                      none[] = "version = \"soon\"\n";
+    struct config c = *base;
+    struct es_error err = {0};
+
+    is_int(config_read(&c, "f.conf", newer, &err), 0,
+           "of a file for a newer evenstep unknown keys are left out");
+    ok(c.encrypt && c.power.cap == 0.5 && c.linger_s == 7, "others are read");
+    is_int(config_read(&c, "f.conf", old, &err), -1, "not of another file");
+    is_int(config_read(&c, "f.conf", value, &err), -1, "nor unknown values");
+    is_int(config_read(&c, "f.conf", open, &err), -1, "nor what has no end");
+    is_int(config_read(&c, "f.conf", none, &err), -1,
+           "what is no release is refused");
+}
+
 /* A file that was cut off in a section says so, wherever it was cut. */
 static void test_truncated(const struct config *base)
 {
@@ -357,8 +389,10 @@ static void test_shipped(const struct config *base)
     c.step_threshold.unit = THRESHOLD_AUTO;
     c.step_patience_s = 1;
     c.step_meter = STEP_METERS;
+    strcpy(c.power.actuator, "rapl");
     c.step_report = 2;
     c.linger_s = 60;
+    c.timeout_s = 90;
     c.slurm.drain_interval_s = 1;
     c.slurm.job_comment = 2;
     c.probe.budget_ms = 1;
@@ -376,12 +410,16 @@ static void test_shipped(const struct config *base)
            && c.step_patience_s == base->step_patience_s
            && c.step_meter == base->step_meter
            && c.step_report == base->step_report && c.linger_s == base->linger_s
+           && c.timeout_s == base->timeout_s
            && c.slurm.drain_interval_s == base->slurm.drain_interval_s
            && c.slurm.job_comment == base->slurm.job_comment
            && c.step_threshold.unit == base->step_threshold.unit
            && c.step_threshold.value == base->step_threshold.value
            && c.agent_path[0] == '\0',
        "its plugin, slurm and probe parts say what is built in");
+    ok(strcmp(base->power.actuator, "off") == 0
+           && strcmp(c.power.actuator, "off") == 0,
+       "so does its actuator: root limits nothing until the site says so");
     for (size_t i = 0; (kind = kinds_at(i)) != NULL; i++)
         for (size_t k = 0; k < kind->n_params; k++)
             ok(c.policy[i][k] == kind->params[k].def, "so does %s of %s",
@@ -619,7 +657,7 @@ static void set_all(struct config *c, const struct print *like)
         .cache_bytes = UINT64_C(3000000),
         .exclude_libs = "/lib,/usr/lib,/lib64,/usr/lib64,/x's"};
     c->power = (struct config_power){.actuator = "rapl",
-                                     .start = 0.5,
+                                     .cap = 300.5,
                                      .floor = 0.1,
                                      .band = 1,
                                      .gain = 0.03,
@@ -656,8 +694,8 @@ static int is_same(const struct config *again, const struct config *c)
            && memcmp(&again->probe, &c->probe, sizeof c->probe) == 0
            && memcmp(&again->bcast, &c->bcast, sizeof c->bcast) == 0
            && strcmp(again->power.actuator, "rapl") == 0
-           && memcmp(&again->power.start, &c->power.start,
-                     sizeof c->power - offsetof(struct config_power, start))
+           && memcmp(&again->power.cap, &c->power.cap,
+                     sizeof c->power - offsetof(struct config_power, cap))
                   == 0
            && again->profiles == c->profiles
            && memcmp(again->profile, c->profile, sizeof c->profile) == 0
@@ -771,6 +809,7 @@ int main(void)
     struct config base = builtin();
 
     test_bad(&base);
+    test_newer(&base);
     test_truncated(&base);
     test_shipped(&base);
     test_profiles(&base);

@@ -124,7 +124,8 @@ static void run_spec(const struct execution_spec *spec)
 
 static void run_argv(char *const *argv)
 {
-    run_spec(&(struct execution_spec){argv, NULL, NULL, NULL, 0, 0, NULL, 0});
+    run_spec(
+        &(struct execution_spec){argv, NULL, NULL, NULL, 0, 0, NULL, 0, 0});
 }
 
 #define ARGV(...) ((char *[]){__VA_ARGS__, NULL})
@@ -258,14 +259,14 @@ static void test_refusals(void)
     char *none[] = {NULL};
 
     fresh();
-    is_int(
-        start(&(struct execution_spec){none, NULL, NULL, NULL, 0, 0, NULL, 0},
-              &err),
-        -1, "an empty command is refused");
+    is_int(start(&(struct execution_spec){none, NULL, NULL, NULL, 0, 0, NULL, 0,
+                                          0},
+                 &err),
+           -1, "an empty command is refused");
     ok(err.kind == ES_USAGE && strstr(err.what, "no command"),
        "and the message says so");
     is_int(start(&(struct execution_spec){ARGV("true"), NULL, "/no/such", NULL,
-                                          0, 0, NULL, 0},
+                                          0, 0, NULL, 0, 0},
                  &err),
            -1, "a folder that does not exist is refused");
     ok(err.kind == ES_WORK && strstr(err.what, "/no/such: No such file"),
@@ -330,7 +331,8 @@ static void test_output(void)
 
 static void test_surroundings(void)
 {
-    struct execution_spec spec = {SH("pwd"), NULL, "/usr", NULL, 0, 0, NULL, 0};
+    struct execution_spec spec = {SH("pwd"), NULL, "/usr", NULL, 0,
+                                  0,         NULL, 0,      0};
     char *bare[] = {"PATH=/no/such", "A=b", NULL};
     char *here[] = {"PATH=:/no/such", NULL};
     long pid, group;
@@ -339,7 +341,7 @@ static void test_surroundings(void)
     run_spec(&spec);
     is_str(run.out, "/usr\n", "a command runs in the folder given");
     spec = (struct execution_spec){
-        ARGV("/usr/bin/env"), bare, NULL, NULL, 0, 0, NULL, 0};
+        ARGV("/usr/bin/env"), bare, NULL, NULL, 0, 0, NULL, 0, 0};
     fresh();
     run_spec(&spec);
     is_str(run.out, "PATH=/no/such\nA=b\n", "and has the environment given");
@@ -347,8 +349,8 @@ static void test_surroundings(void)
     fresh();
     run_spec(&spec);
     is_int(run.end.exec_errno, ENOENT, "in whose PATH it is looked for");
-    spec = (struct execution_spec){ARGV("env"), here, "/usr/bin", NULL,
-                                   0,           0,    NULL,       0};
+    spec = (struct execution_spec){ARGV("env"), here, "/usr/bin", NULL, 0,
+                                   0,           NULL, 0,          0};
     fresh();
     run_spec(&spec);
     is_str(run.out, "PATH=:/no/such\n", "an empty part of it is the folder");
@@ -405,7 +407,8 @@ static void test_denied_folder(void)
 {
     char folder[] = "/tmp/evenstep-test.XXXXXX", path[64];
     char *envp[] = {path, NULL};
-    struct execution_spec spec = {ARGV("env"), envp, NULL, NULL, 0, 0, NULL, 0};
+    struct execution_spec spec = {ARGV("env"), envp, NULL, NULL, 0,
+                                  0,           NULL, 0,    0};
 
     if (!mkdtemp(folder) || chmod(folder, 0) < 0)
         bail("%s: %s", folder, strerror(errno));
@@ -474,7 +477,7 @@ static void test_left_behind(void)
 static void start_and_hear(char *const *argv)
 {
     struct es_error err;
-    struct execution_spec spec = {argv, NULL, NULL, NULL, 0, 0, NULL, 0};
+    struct execution_spec spec = {argv, NULL, NULL, NULL, 0, 0, NULL, 0, 0};
 
     fresh();
     if (start(&spec, &err) < 0)
@@ -610,8 +613,15 @@ static void test_no_standard_fds(void)
     pid_t pid = fork();
 
     if (pid == 0) {
-        struct execution_spec spec = {
-            SH("echo out; echo err >&2; cat"), NULL, NULL, NULL, 0, 0, NULL, 0};
+        struct execution_spec spec = {SH("echo out; echo err >&2; cat"),
+                                      NULL,
+                                      NULL,
+                                      NULL,
+                                      0,
+                                      0,
+                                      NULL,
+                                      0,
+                                      0};
         base = event_base_new(); /* the other one is our parent's */
         for (int fd = 0; fd < 3; fd++)
             close(fd);
@@ -658,7 +668,7 @@ static void test_agent_dies(void)
 static void test_no_memory(void)
 {
     struct execution_spec spec = {ARGV("true"), NULL, NULL, NULL, 0, 0,
-                                  NULL,         0};
+                                  NULL,         0,    0};
     struct es_error err = {ES_OK, "", ""};
     long n;
 
@@ -676,7 +686,8 @@ static void test_no_memory(void)
 /* Played by a process that may have few descriptors. */
 static void play_few_fds(int limit)
 {
-    struct execution_spec spec = {ARGV("true"), NULL, "/", NULL, 0, 0, NULL, 0};
+    struct execution_spec spec = {ARGV("true"), NULL, "/", NULL, 0, 0,
+                                  NULL,         0,    0};
     struct es_error err = {ES_OK, "", ""};
     int spare[64], n = 0, told = 1, rc = -1;
 

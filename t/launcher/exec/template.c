@@ -195,6 +195,14 @@ static void test_no_memory(void)
     template_free(got);
     got = NULL;
     for (fault_at = n = 0; !got && n < 100; fault_at = ++n)
+        got = template_copy(argv);
+    fault_at = -1;
+    ok(got && n > 1 && got[1] != word && strcmp(got[1], "a{begin}") == 0
+           && !got[2],
+       "nor a part of a copy");
+    template_free(got);
+    got = NULL;
+    for (fault_at = n = 0; !got && n < 100; fault_at = ++n)
         got = template_renamed(argv, "<>");
     fault_at = -1;
     ok(got && n > 1 && strcmp(got[0], "a{{begin}}") == 0,

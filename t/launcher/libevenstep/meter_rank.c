@@ -75,9 +75,36 @@ static void test_iterations(void)
        "each with its loop, be it nonsense");
 }
 
+/* Of the last site's name all bytes are used, with no end. */
+static void test_sites(void)
+{
+    struct meter_site_view s[METER_SITES];
+
+    is_int((int)meter_rank_sites(&entry, s), 0, "no site yet");
+    entry.sites = 3;
+    entry.site[0].where = 0x1234;
+    entry.site[0].waiting_ns = 7;
+    entry.site[0].calls = 2;
+    entry.site[0].call = 5;
+    memcpy(entry.site[0].name, "f+0x12 (app)", 13);
+    entry.site[2].where = 1;
+    memset(entry.site[2].name, 'a', METER_NAME);
+    entry.site[2].name[1] = '\033';
+    is_int((int)meter_rank_sites(&entry, s), 2,
+           "one that becomes another's is left out");
+    ok(s[0].waiting_ns == 7 && s[0].calls == 2 && s[0].call == 5,
+       "a site has its time");
+    is_str(s[0].name, "f+0x12 (app)", "and its name");
+    ok(strlen(s[1].name) == METER_NAME - 1 && s[1].name[1] == '?',
+       "a name of nonsense is printable and ends");
+    entry.sites = UINT32_MAX;
+    ok(meter_rank_sites(&entry, s) <= METER_SITES, "so does the list");
+}
+
 int main(void)
 {
     test_time();
+    test_sites();
     test_iterations();
     test_regions();
     return done();

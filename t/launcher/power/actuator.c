@@ -67,11 +67,11 @@ static void test_rapl(void)
     struct es_error err = {0};
     struct actuator a;
 
-    ok(actuator_open(&a, &rapl_kind, &place, 0.8, 0.2, &err) < 0
+    ok(actuator_open(&a, &rapl_kind, &place, 120, 0.2, &err) < 0
            && strstr(err.what, "no intel-rapl"),
        "rapl: a node without it says so");
     make_rapl();
-    is_int(actuator_open(&a, &rapl_kind, &place, 0.8, 0.2, NULL), 0,
+    is_int(actuator_open(&a, &rapl_kind, &place, 120, 0.2, NULL), 0,
            "rapl: two packages are found");
     ok(a.limit == 120000000 && a.floor == 30000000 && a.ceiling == 150000000,
        "start and floor are parts of what both may have");
@@ -95,7 +95,7 @@ static void test_no_maximum(void)
     struct actuator a;
 
     put("0", LIMIT(1));
-    is_int(actuator_open(&a, &rapl_kind, &place, 1, 0.2, NULL), 0,
+    is_int(actuator_open(&a, &rapl_kind, &place, 0, 0.2, NULL), 0,
            "rapl: a package without a limit");
     is_int((int)a.ceiling, 160000000, "may have its maximum");
     actuator_close(&a);
@@ -107,7 +107,7 @@ static void test_cpufreq(void)
     struct es_error err = {0};
     struct actuator a;
 
-    ok(actuator_open(&a, &cpufreq_kind, &place, 0.8, 0.2, &err) < 0
+    ok(actuator_open(&a, &cpufreq_kind, &place, 2320, 0.2, &err) < 0
            && strstr(err.what, "has no policy"),
        "cpufreq: a node without it says so");
     put("800000", POLICY(0) "/cpuinfo_min_freq");
@@ -116,7 +116,7 @@ static void test_cpufreq(void)
     put("600000", POLICY(8) "/cpuinfo_min_freq");
     put("2000000", POLICY(8) "/cpuinfo_max_freq");
     put("2000000", FREQ(8));
-    is_int(actuator_open(&a, &cpufreq_kind, &place, 0.8, 0.1, NULL), 0,
+    is_int(actuator_open(&a, &cpufreq_kind, &place, 2320, 0.1, NULL), 0,
            "cpufreq: numbers may have gaps");
     ok(a.limit == 2320000 && a.floor == 600000 && a.ceiling == 2900000,
        "no more than the site has set, and no less than the cores can");
@@ -180,7 +180,7 @@ static void test_paths(const struct actuator_place *at)
         put_task(paths[i].task);
         if (paths[i].step)
             put("max 100000", "cg%s/cpu.max", paths[i].step);
-        rc = actuator_open(&a, &cgroup_kind, at, 1, 0.1, &err);
+        rc = actuator_open(&a, &cgroup_kind, at, 0, 0.1, &err);
         if (rc == 0 && paths[i].step) {
             rc = actuator_set(&a, 400000, NULL);
             sysfs_read(text, "%s/cg%s/cpu.max", root, paths[i].step);
@@ -211,7 +211,7 @@ static void test_cgroup2(void)
     at.task = getpid();
     put("max 100000", STEP_GROUP "/cpu.max");
     put_task("/slurm/job_7/step_1/user/task_0");
-    is_int(actuator_open(&a, &cgroup_kind, &at, 1, 0.1, NULL), 0,
+    is_int(actuator_open(&a, &cgroup_kind, &at, 0, 0.1, NULL), 0,
            "cgroup v2: the group that Slurm has made for the step");
     ok(a.n == 1 && !a.group[0], "is limited, and no other made");
     is_int(actuator_set(&a, 400000, NULL), 0, "a limit is set");
@@ -221,12 +221,12 @@ static void test_cgroup2(void)
     sysfs_read(text, "%s/" STEP_GROUP "/cpu.max", root);
     is_str(text, "max 100000", "what was found is put back");
     put_task("/slurm/job_7/step_11/user/task_0");
-    ok(actuator_open(&a, &cgroup_kind, &at, 1, 0.1, &err) < 0
+    ok(actuator_open(&a, &cgroup_kind, &at, 0, 0.1, &err) < 0
            && strstr(err.what, "Slurm has made no group for the step"),
        "without one nothing is done: %s", err.what);
     test_paths(&at);
     put_task("/slurmd.service");
-    ok(actuator_open(&a, &cgroup_kind, &at, 1, 0.1, &err) < 0,
+    ok(actuator_open(&a, &cgroup_kind, &at, 0, 0.1, &err) < 0,
        "and no task is taken out of where it is");
 }
 
@@ -237,7 +237,7 @@ static void test_unwritable(void)
     struct actuator a;
 
     make_rapl();
-    is_int(actuator_open(&a, &rapl_kind, &place, 0.8, 0.2, NULL), 0, "rapl");
+    is_int(actuator_open(&a, &rapl_kind, &place, 120, 0.2, NULL), 0, "rapl");
     is_int(actuator_set(&a, 120000000, NULL), 0, "is set");
     snprintf(path, sizeof path, "%s/" LIMIT(1), root);
     snprintf(aside, sizeof aside, "%s.aside", path);
@@ -277,7 +277,7 @@ static void die_with_limit(const char *name)
         struct actuator a;
 
         power_state_init(&s);
-        if (actuator_open(&a, &rapl_kind, &place, 0.8, 0.2, NULL) < 0
+        if (actuator_open(&a, &rapl_kind, &place, 120, 0.2, NULL) < 0
             || power_state_save(&s, state_dir, name, &a, NULL) < 0
             || actuator_set(&a, 60000000, NULL) < 0)
             _exit(1);
@@ -329,7 +329,7 @@ static void test_state(void)
     make_rapl();
     die_with_limit("n0.7.1");
     is_int((int)get(LIMIT(0)), 40000000, "a guard that was killed left this");
-    is_int(actuator_open(&a, &rapl_kind, &place, 0.8, 0.2, NULL), 0, "rapl");
+    is_int(actuator_open(&a, &rapl_kind, &place, 120, 0.2, NULL), 0, "rapl");
     is_int(power_state_save(&s, state_dir, "n0.7.2", &a, NULL), 0,
            "one that lives has a state, too");
     ok(power_state_save(&twin, state_dir, "n0.7.2", &a, &err) < 0

@@ -179,7 +179,7 @@ static void test_rapl(void)
         put(i == 0 ? "0" : "1",
             "devices/system/cpu/cpu%d/topology/physical_package_id", cpu[i]);
     }
-    is_int(actuator_open(&a, &rapl_kind, &place, 0.5, 0.1, NULL), 0, "rapl");
+    is_int(actuator_open(&a, &rapl_kind, &place, 100, 0.1, NULL), 0, "rapl");
     is_int(divide(3, task), 1, "packages are parts");
     ok(a.parts.n == 2 && a.parts.tasks == 2 && a.parts.task[0].pid == task[0]
            && a.parts.task[0].part == 1 && a.parts.task[1].part == 0,
@@ -217,7 +217,7 @@ static void test_cpufreq(void)
         snprintf(text, sizeof text, "%d", number);
         put(text, POLICY "/affected_cpus", number);
     }
-    is_int(actuator_open(&a, &cpufreq_kind, &place, 0.8, 0.3, NULL), 0,
+    is_int(actuator_open(&a, &cpufreq_kind, &place, 2400, 0.3, NULL), 0,
            "cpufreq");
     is_int(actuator_set(&a, 2000000, NULL), 0, "every core has the limit");
     is_int(divide(2, task), 1, "tasks on cores of their own are parts");

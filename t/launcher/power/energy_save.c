@@ -47,7 +47,7 @@ static void make_node(size_t i)
     put(i, "energy_uj", counter[i]);
     put(i, "max_energy_range_uj", RANGE);
     put(i, "constraint_0_power_limit_uw", MAX_UW);
-    if (actuator_open(&actuator[i], &rapl_kind, &place, 1, 0.1, NULL) < 0
+    if (actuator_open(&actuator[i], &rapl_kind, &place, 0, 0.1, NULL) < 0
         || energy_rapl_open(&energy[i], sysfs[i], 0, NULL) < 0)
         bail("no node");
 }

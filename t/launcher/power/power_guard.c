@@ -4,16 +4,21 @@
  * it sets only what it has found, within bounds, and puts it back whoever dies.
  */
 #include "launcher/base/sysfs.h"
+#include "launcher/power/allowed_cpus.h"
 #include "launcher/power/power_link.h"
 #include "launcher/power/power_socket.h"
+#include "launcher/power/power_state.h"
 #include "tap.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <glob.h>
+#include <inttypes.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -339,7 +344,7 @@ static int hears_energy(int agent, uint64_t uj)
 {
     char start[64];
 
-    for (int i = 0; i < WAIT_MS / 1000; i++) {
+    for (int i = 0; i < WAIT_MS / 10000 + 1; i++) {
         const char *text = hear(agent, NULL);
 
         snprintf(start, sizeof start, "energy %ju ", (uintmax_t)uj);
@@ -351,7 +356,44 @@ static int hears_energy(int agent, uint64_t uj)
     return 0;
 }
 
-/* What is counted is told every second, until the counter is of no use. */
+/* Root's counters: what others on the node do can be read from them. */
+static void test_no_energy(const char *what)
+{
+    struct plugin p;
+    int agent;
+
+    make_counters();
+    only = "--energy";
+    p = start_guard();
+    ok(tell_task(&p), "%s: the guard takes the first task", what);
+    agent = call_guard();
+    ok(strncmp(hear(agent, NULL), "off no limits", 13) == 0,
+       "%s: it sets nothing", what);
+    put("2000", ZONE(0) "/energy_uj", sysfs);
+    end_step(&p);
+    ok(!*hear(agent, NULL), "%s: no counters are told", what);
+    close(agent);
+    only = NULL;
+    remove_counters();
+}
+
+/* Nanoseconds from the step's begin to the reading that is told next. */
+static uint64_t hear_when(int agent)
+{
+    uint64_t uj = 0, ns = 0;
+
+    (void)sscanf(hear(agent, NULL), "energy %" SCNu64 " %" SCNu64, &uj, &ns);
+    return ns;
+}
+
+static int is_read_seldom(int agent)
+{
+    uint64_t before = hear_when(agent);
+
+    return before > 0 && hear_when(agent) > before + UINT64_C(9000000000);
+}
+
+/* What is counted is told every 10 s, until the counter is of no use. */
 static void test_energy(void)
 {
     struct plugin p;
@@ -362,12 +404,13 @@ static void test_energy(void)
     p = start_guard();
     ok(tell_task(&p), "the guard takes the first task, and sets nothing");
     agent = call_guard();
+    ok(hears_energy(agent, 0), "the agent hears of energy at once");
     ok(strncmp(hear(agent, NULL), "off no limits are asked for", 27) == 0
            && !has_state(),
-       "the agent is told so");
-    ok(hears_energy(agent, 0), "and of the energy from the step's begin");
+       "and that there are no limits");
     put("1234", ZONE(0) "/energy_uj", sysfs);
     ok(hears_energy(agent, 234), "which is read again and again");
+    ok(is_read_seldom(agent), "once in 10 s");
     ok(strncmp(hear(agent, "60000000"), "error no limit", 14) == 0
            && is_found(),
        "no limit can be set");
@@ -378,8 +421,8 @@ static void test_energy(void)
     only = NULL;
     p = begin_step();
     agent = call_guard();
-    ok(strncmp(hear(agent, NULL), "power rapl ", 11) == 0
-           && hears_energy(agent, 0),
+    ok(hears_energy(agent, 0)
+           && strncmp(hear(agent, NULL), "power rapl ", 11) == 0,
        "a guard that sets limits tells of the energy, too");
     put("none", ZONE(0) "/energy_uj", sysfs);
     {
@@ -396,6 +439,79 @@ static void test_energy(void)
     close(agent);
     ok(wait_for(is_clean), "what was found is back");
     remove_counters();
+}
+
+static double seconds_now(void)
+{
+    struct timespec t;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* The user's orders cost root's time: some at once, and then 20 a second. */
+static void test_paced(void)
+{
+    struct plugin p = begin_step();
+    int agent = call_guard(), answers = 0;
+    double begun = seconds_now();
+
+    (void)hear(agent, NULL);
+    for (int i = 0; i < 60; i++)
+        if (send(agent, "x", 1, MSG_NOSIGNAL) != 1)
+            bail("the guard does not take orders");
+    while (answers < 60 && strncmp(hear(agent, NULL), "error ", 6) == 0)
+        answers++;
+    is_int(answers, 60, "each of many orders has its answer");
+    ok(seconds_now() - begun > 1.5, "but no more than 20 a second");
+    is_str(hear(agent, "60000000"), "set 60000000", "and the next is followed");
+    end_step(&p);
+    close(agent);
+    ok(wait_for(is_clean), "what was found is back");
+}
+
+/* Sanitizers need more. */
+static int has_little_memory(pid_t pid)
+{
+    struct rlimit r;
+
+    if (prlimit(pid, RLIMIT_AS, NULL, &r) < 0)
+        return 0;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    return 1;
+#else
+    return r.rlim_cur <= 64 << 20 && r.rlim_max <= 64 << 20;
+#endif
+}
+
+/* Outside of the job's group, it uses no CPUs but those of the agent. */
+static void test_cpus(void)
+{
+    struct allowed_cpus before, one = {{0}}, of;
+    struct plugin p;
+    struct ucred peer;
+    socklen_t len = sizeof peer;
+    unsigned cpu = 0;
+    int agent;
+
+    (void)allowed_cpus_read(&before, 0);
+    while (!allowed_cpus_has(&before, cpu))
+        cpu++;
+    one.bits[cpu / (8 * sizeof one.bits[0])] =
+        1UL << cpu % (8 * sizeof one.bits[0]);
+    p = begin_step();
+    (void)sched_setaffinity(0, sizeof one.bits, (const cpu_set_t *)&one);
+    agent = call_guard();
+    (void)hear(agent, NULL);
+    (void)sched_setaffinity(0, sizeof before.bits, (const cpu_set_t *)&before);
+    (void)getsockopt(agent, SOL_SOCKET, SO_PEERCRED, &peer, &len);
+    ok(allowed_cpus_read(&of, peer.pid) == 0
+           && memcmp(&of, &one, sizeof of) == 0,
+       "the guard is where the agent is");
+    ok(has_little_memory(peer.pid), "and has 64 MiB of memory at most");
+    end_step(&p);
+    close(agent);
+    ok(wait_for(is_clean), "what was found is back");
 }
 
 /* The packages are parts, over which a limit can be divided in any way. */
@@ -636,27 +752,32 @@ static void test_shared(void)
 
 static void test_off(void)
 {
+    static const struct {
+        const char *conf, *said, *what;
+    } table[] = {
+        {"", "off", "a site that says nothing has it off"},
+        {"power {\n cap = 0.5\n}", "off", "nor does a cap set it on"},
+        {"power { actuator = \"off\" }", "off", "a site may say so"},
+        {"power { actuator = \"slice\" }", "for evenstep run --meter",
+         "slices are not of a step"},
+    };
+    char said[300];
     struct plugin p;
     int agent;
 
-    put("power { actuator = \"off\" }", "%s", conf);
-    p = begin_step();
-    agent = call_guard();
-    is_str(hear(agent, NULL),
-           "off the actuator is off: set actuator in power { }",
-           "the site has it off: the agent is told so");
-    ok(is_clean(), "nothing is set");
-    close(agent);
-    end_step(&p);
-    put("power { actuator = \"slice\" }", "%s", conf);
-    p = begin_step();
-    agent = call_guard();
-    is_str(hear(agent, NULL),
-           "off the actuator is for evenstep run --meter: set actuator in "
-           "power { }",
-           "slices are not of a step: the agent is told so");
-    close(agent);
-    end_step(&p);
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        put(table[i].conf, "%s", conf);
+        p = begin_step();
+        agent = call_guard();
+        snprintf(said, sizeof said,
+                 "off the actuator is %s: as root, set actuator = \"cgroup\" "
+                 "in power { } of %s",
+                 table[i].said, conf);
+        is_str(hear(agent, NULL), said, table[i].what);
+        ok(is_clean(), "nothing is set");
+        close(agent);
+        end_step(&p);
+    }
     put("power { actuator = \"cpufreq\" }", "%s", conf);
     p = begin_step();
     agent = call_guard();
@@ -664,6 +785,47 @@ static void test_off(void)
        "a node without the actuator: likewise");
     close(agent);
     end_step(&p);
+}
+
+static const char *answer_to_task(const struct plugin *p)
+{
+    static char text[POWER_PACKET_MAX];
+    char line[16];
+    int len = snprintf(line, sizeof line, "%d\n", (int)getpid());
+    ssize_t n = -1;
+
+    (void)!write(p->in, line, (size_t)len); /* or it has ended */
+    if (readable(p->out))
+        n = read(p->out, text, sizeof text - 1);
+    text[n > 0 ? n : 0] = '\0';
+    return text;
+}
+
+/* All at once, each with a task. */
+static void test_many(void)
+{
+    enum { MANY = POWER_GUARDS + 4 };
+    struct plugin p[MANY];
+    int taken = 0, refused = 0;
+
+    put("power { actuator = \"off\" }", "%s", conf);
+    for (int i = 0; i < MANY; i++)
+        p[i] = start_guard();
+    for (int i = 0; i < MANY; i++) {
+        const char *text = answer_to_task(&p[i]);
+
+        taken += strcmp(text, "ok\n") == 0;
+        refused += strstr(text, "8 steps of user ") != NULL
+                   && strstr(text, "wait until one of them has ended") != NULL;
+    }
+    is_int(taken, POWER_GUARDS, "so many steps of a user have a guard");
+    is_int(refused, 4, "and more are refused, with the reason");
+    for (int i = 0; i < MANY; i++)
+        end_step(&p[i]);
+    ok(wait_for(has_nothing), "nothing is left of them");
+    p[0] = start_guard();
+    is_str(answer_to_task(&p[0]), "ok\n", "then there may be one again");
+    end_step(&p[0]);
 }
 
 static int remove_one(const char *path,
@@ -692,10 +854,19 @@ int main(void)
     snprintf(sysfs, sizeof sysfs, "%s/sys", root);
     snprintf(state, sizeof state, "%s/state", root);
     snprintf(conf, sizeof conf, "%s/evenstep.conf", root);
-    put("power {\n actuator = \"rapl\"\n start = 0.8\n floor = 0.2\n}", "%s",
+    put("power {\n actuator = \"rapl\"\n cap = 120\n floor = 0.2\n}", "%s",
         conf);
     test_sets();
     test_energy();
+    cores = "0";
+    test_no_energy("another job may be here");
+    cores = "0-1";
+    put("power { energy = off }", "%s", conf);
+    test_no_energy("the site says off");
+    put("power {\n actuator = \"rapl\"\n cap = 120\n floor = 0.2\n}", "%s",
+        conf);
+    test_paced();
+    test_cpus();
     test_parts();
     test_stranger();
     test_agent_dies();
@@ -704,6 +875,7 @@ int main(void)
     test_epilog();
     test_shared();
     test_off();
+    test_many();
     (void)nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
     return done();
 }

@@ -448,6 +448,23 @@ static void test_owner(void)
     tree_remove();
 }
 
+/* sysfs takes no file of root's either. */
+static void test_unwritable(void)
+{
+    const struct probe_cache kernel = {"/sys/kernel", 0};
+    struct es_error err = {ES_OK, "", ""};
+
+    if (geteuid() != 0) {
+        skip("where nothing can be written", "needs root");
+        return;
+    }
+    start();
+    ok(probe_cache_put(&kernel, &stamp, results, &err) == -1
+           && strstr(err.mend, "give another probe { cache }"),
+       "where nothing can be written no space need be freed");
+    tree_remove();
+}
+
 int main(void)
 {
     umask(077); /* as a careful root has it */
@@ -463,5 +480,6 @@ int main(void)
     test_files();
     test_directory();
     test_owner();
+    test_unwritable();
     return done();
 }

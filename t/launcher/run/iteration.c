@@ -26,6 +26,10 @@ static const struct profile profile = {.influence = {[ELEMENT_C] = 1}};
 static const struct threshold_rule rule = {.unit = THRESHOLD_PERCENT,
                                            .value = 5};
 static struct iteration it;
+static uint64_t frames = 3;
+static struct steering *steering; /* NULL: nothing is limited */
+static int is_held;               /* it is */
+static double speed;              /* of node 2, by its limit */
 
 /* --- for a session -------------------------------------------------------- */
 
@@ -39,6 +43,18 @@ const struct node *session_node(const struct session *s, size_t node)
 {
     (void)s;
     return &named[node];
+}
+
+void steering_hold(struct steering *s, int held)
+{
+    (void)s;
+    is_held = held;
+}
+
+double steering_speed(const struct steering *s, size_t node)
+{
+    (void)s;
+    return node == 2 ? speed : 1;
 }
 
 void session_drop(struct session *s, size_t node)
@@ -76,22 +92,27 @@ static void say(size_t node, enum protocol_type type, struct writer *w)
 
 static void idle(size_t node, uint32_t survives)
 {
-    const struct msg_idle m = {UNITS, 3, survives};
+    const struct msg_idle m = {UNITS, frames, survives};
     struct writer w = {0};
 
     msg_write_idle(&w, &m);
     say(node, MSG_IDLE, &w);
 }
 
-static void answer(size_t node)
+static void answer_after(size_t node, double seconds)
 {
     const struct msg_done m = {.id = got[node].run.id,
-                               .elapsed_ns = 1000000000};
+                               .elapsed_ns = (uint64_t)(seconds * 1e9)};
     struct writer w = {0};
 
     got[node].has_run = 0;
     msg_write_done(&w, &m);
     say(node, MSG_DONE, &w);
+}
+
+static void answer(size_t node)
+{
+    answer_after(node, 1);
 }
 
 static void fail(size_t node, uint32_t error)
@@ -117,7 +138,9 @@ static void start(const char *kind, uint32_t survives)
         metric[i] = (struct metric){.JL = 100.0 / NODES,
                                     .X = {[ELEMENT_C] = 100.0 / NODES},
                                     .CU = {[ELEMENT_C] = 100}};
-    if (iteration_init(&it, NULL, &policy, &rule, metric, &profile, &err) < 0)
+    if (iteration_init(&it, NULL, &policy, &rule, metric, &profile, steering,
+                       &err)
+        < 0)
         bail("%s", err.what);
     for (size_t i = 0; i < NODES; i++)
         idle(i, survives);
@@ -248,7 +271,8 @@ static void test_before(uint32_t survives)
     start("even", 0);
     iteration_clear(&it);
     memset(got, 0, sizeof got);
-    (void)iteration_init(&it, NULL, &policy, &rule, metric, &profile, &err);
+    (void)iteration_init(&it, NULL, &policy, &rule, metric, &profile, steering,
+                         &err);
     iteration_lost(&it, 0);
     idle(1, survives);
     if (survives) {
@@ -261,6 +285,63 @@ static void test_before(uint32_t survives)
     }
 }
 
+/* Node 2 comes last by so much as the threshold lets pass, or with another limit
+ * in this time. */
+static void frame_with_last(double seconds)
+{
+    answer(0);
+    answer(1);
+    answer_after(2, seconds);
+}
+
+static uint64_t units_of(size_t node)
+{
+    return it.cut[node].end - it.cut[node].begin;
+}
+
+static void test_turns(void)
+{
+    static char any;
+
+    steering = (struct steering *)(void *)&any;
+    frames = 100;
+    speed = 1;
+    is_held = 0;
+    start("even", 1);
+    ok(is_held, "limits are held while the work has its turn");
+    frame_with_last(2);
+    ok(is_held && units_of(2) < units_of(1), "which it takes");
+    start("even", 1);
+    frame_with_last(1.049);
+    ok(is_held, "twice the same is left to the limits");
+    frame_with_last(1.049);
+    ok(!is_held && units_of(2) == UNITS / NODES, "then they have theirs");
+    speed = 1.4;
+    frame_with_last(1.049 / 1.2);
+    frame_with_last(1.049 / 1.4);
+    frame_with_last(1.049 / 1.4);
+    ok(!is_held && units_of(2) == UNITS / NODES,
+       "what a node does faster by its limit moves no work");
+    frame_with_last(2);
+    ok(is_held && units_of(2) < UNITS / NODES,
+       "a node that is slower for another reason does");
+    for (int i = 0; i < 9; i++)
+        frame_with_last(1.049);
+    iteration_lost(&it, 2);
+    answer(0);
+    answer(1);
+    ok(is_held, "if a node is lost the work has its turn");
+    fail(0, 0);
+    ok(!is_held, "without frames, the limits");
+    start("static", 1);
+    ok(!is_held, "they have all turns where the policy moves no work");
+    frames = 1;
+    start("even", 1);
+    ok(!is_held, "or in a single frame");
+    steering = NULL;
+    frames = 3;
+}
+
 int main(void)
 {
     const struct policy_kind *kind;
@@ -271,6 +352,7 @@ int main(void)
     }
     test_idle_lost();
     test_task_lost();
+    test_turns();
     test_not_surviving();
     test_before(1);
     test_before(0);

@@ -26,7 +26,7 @@ static struct joblog open_log(int goes_on)
     struct es_error err = {0};
     struct joblog j;
 
-    if (joblog_open(&j, log_path, goes_on, command, &err) < 0)
+    if (joblog_open(&j, log_path, goes_on, command, 0, &err) < 0)
         bail("%s", err.what);
     return j;
 }
@@ -100,7 +100,7 @@ static void test_goes_on(void)
         struct es_error err = {0};
 
         tree_put("joblog", i ? "data" : "data\nmore\n");
-        ok(joblog_open(&j, log_path, 1, command, &err) == -1
+        ok(joblog_open(&j, log_path, 1, command, 0, &err) == -1
                && err.kind == ES_USAGE && strstr(err.what, "no job log"),
            "what is no job log is refused: %s", err.what);
         is_str(content(), i ? "data" : "data\nmore\n", "and stays as it is");
@@ -148,14 +148,14 @@ static void test_none(void)
     struct joblog j;
     struct es_error err = {0};
 
-    ok(joblog_open(&j, NULL, 0, command, &err) == 0, "none is wanted");
+    ok(joblog_open(&j, NULL, 0, command, 0, &err) == 0, "none is wanted");
     joblog_add(&j, &piece, "n1", 7, 1, 0, 0);
     joblog_close(&j);
-    ok(joblog_open(&j, "/nonexistent/log", 0, command, &err) == -1
+    ok(joblog_open(&j, "/nonexistent/log", 0, command, 0, &err) == -1
            && err.kind == ES_USAGE
            && strstr(err.what, "--joblog: /nonexistent/log: "),
        "one that cannot be written is told");
-    ok(joblog_open(&j, "/dev/full", 0, command, &err) == -1
+    ok(joblog_open(&j, "/dev/full", 0, command, 0, &err) == -1
            && err.kind == ES_USAGE,
        "also one without any room");
 }

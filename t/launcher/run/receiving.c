@@ -164,6 +164,39 @@ static void test_stdout(void)
     ok(fcntl(STDOUT_FILENO, F_GETFD) >= 0, "and yet is left open");
 }
 
+/* As pieces come, what is before the first that is missing is written. */
+static void test_advance(void)
+{
+    struct receiving r;
+    struct piece *p;
+
+    start();
+    is_int(receiving_open(&r, "/dev/null", 1, &err), 0, "output as it comes");
+    close(r.fd);
+    r.fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    answer_output(2);
+    p = (struct piece *)answer_done(2, 0);
+    ok(receiving_advance(&r, d, p, &err) == 0 && r.begun == 0
+           && strcmp(content(path), "") == 0,
+       "of the last piece nothing yet");
+    answer_output(0);
+    p = (struct piece *)answer_done(0, 0);
+    ok(receiving_advance(&r, d, p, &err) == 0 && r.begun == session.run[0].end
+           && strlen(content(path)) == 2 * r.begun
+           && strncmp(content(path), ten, 2 * r.begun) == 0,
+       "of the first all of it");
+    answer_output(1);
+    p = (struct piece *)answer_done(1, 0);
+    ok(receiving_advance(&r, d, p, &err) == 0 && r.begun == 10
+           && strcmp(content(path), ten) == 0,
+       "then all, as the one between is there");
+    ok(receiving_frame(&r, d, &err) == 0 && r.begun == 0
+           && strcmp(content(path), ten) == 0,
+       "and at the frame's end nothing twice");
+    is_int(receiving_close(&r, 1, &err), 0, "it is closed");
+    distribution_destroy(d);
+}
+
 int main(void)
 {
     if (slots_init(&slots, NODES, NULL) < 0)
@@ -175,6 +208,7 @@ int main(void)
     test_failed_runs();
     test_bad_files();
     test_stdout();
+    test_advance();
     unlink(path);
     is_int(rmdir(dir), 0, "nothing else is left");
     slots_clear(&slots);

@@ -4,6 +4,8 @@
 #include "fault.h"
 #include "tap.h"
 
+#define AGENTS "SLURM_SPANK__SLURM_SPANK_OPTION_evenstep_evenstep_agents"
+
 static const struct secret secret = {.key = {1, 2, 0xfe}, .encrypt = 1};
 static const struct agent_environ what = {.secret = &secret,
                                           .address = "10.0.0.1",
@@ -49,8 +51,7 @@ static void test_good(void)
     is_int((intmax_t)n, (intmax_t)have, "its size is said");
     secret_to_hex(&secret, hex);
     is_set(env, "EVENSTEP_COMPANION", "1");
-    is_set(env, "EVENSTEP_GUARD", "1");
-    is_set(env, "EVENSTEP_ENERGY", "1");
+    is_set(env, AGENTS, "limits");
     is_set(env, "EVENSTEP_SECRET", hex);
     is_set(env, "EVENSTEP_FRONT_END", "10.0.0.1:4711");
     is_set(env, "EVENSTEP_PORTS", "5000-5010");
@@ -59,12 +60,37 @@ static void test_good(void)
     is_set(env, "OURS", "kept");
     is_set(env, "EMPTY", "");
     ok(count(env, "SLURM_CPUS_PER_TASK", &value) == 0
-           && count(env, "SRUN_DEBUG", &value) == 0,
+           && count(env, "SRUN_DEBUG", &value) == 0
+           && count(env, "_SLURM_SPANK_OPTION_evenstep_evenstep", &value) == 0,
        "what would bend a step is not there");
     is_int(agent_environ_put(&env, &n, "EVENSTEP_RANK", "3"), 0, "one more");
     is_set(env, "EVENSTEP_RANK", "3");
     ok(n == have + 1 && !env[n], "it has its end");
     agent_environ_free(env);
+}
+
+/* What root's evenstep-power is to do beside the agents: for their srun. */
+static void test_wish(void)
+{
+    static const struct {
+        int guard, energy;
+        const char *want;
+    } table[] = {
+        {0, 0, "none"}, {0, 1, "energy"}, {1, 0, "limits"}, {1, 1, "limits"}};
+
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        struct agent_environ e = what;
+        char **env;
+        size_t n;
+
+        e.guard = table[i].guard;
+        e.energy = table[i].energy;
+        env = agent_environ_make(&e, &n);
+        if (!env)
+            bail("no memory");
+        is_set(env, AGENTS, table[i].want);
+        agent_environ_free(env);
+    }
 }
 
 static void test_no_memory(void)
@@ -101,7 +127,10 @@ int main(void)
     setenv("EVENSTEP_SECRET", "another", 1);
     setenv("EVENSTEP_FRONT_END", "another", 1);
     setenv("EVENSTEP_RANK", "9", 1);
+    setenv(AGENTS, "energy", 1);
+    setenv("_SLURM_SPANK_OPTION_evenstep_evenstep", "required", 1);
     test_good();
+    test_wish();
     test_no_memory();
     return done();
 }

@@ -71,6 +71,25 @@ static void test_nodes(void)
     is_str(companion_job_nodes(), "n[0-3]", "those of our job are");
 }
 
+static void test_leave_out(void)
+{
+    struct companion_place whole = {.job = 7}, users = {.srun_args = "-N2"};
+    char **argv = argv_of(&whole);
+
+    is_int(companion_leave_out(argv, "n2", 3), 0, "a node is left out");
+    ok(!has_list(argv) && has_word(argv, "--exclude=n2")
+           && has_word(argv, "--nodes=3") && has_word(argv, "/agent"),
+       "and the others are as many as are left");
+    is_int(companion_leave_out(argv, "n2,n[0-1]", 1), 0, "and two more");
+    ok(has_word(argv, "--exclude=n2,n[0-1]") && has_word(argv, "--nodes=1"),
+       "of all of them");
+    companion_argv_free(argv);
+    argv = argv_of(&users);
+    is_int(companion_leave_out(argv, "n2", 1), -1,
+           "not where the user chooses the nodes");
+    companion_argv_free(argv);
+}
+
 /* Slurm tells the shell of one that is heterogeneous of its first component, as
  * if that was all (sbatch), or of none (salloc). */
 static void test_heterogeneous(void)
@@ -302,6 +321,7 @@ int main(void)
     setenv("SLURM_JOB_NUM_NODES", "4", 1);
     setenv("SLURM_JOB_NODELIST", "n[0-3]", 1);
     test_nodes();
+    test_leave_out();
     test_heterogeneous();
     test_drops();
     test_pmix();

@@ -39,5 +39,13 @@ int main(void)
     energy_saved_look(&s, 1, 1, used(300, 4));
     ok(!energy_saved_joules(&s, used(500, 8), &joules),
        "limits that were lower from the start have no before");
+    s = (struct energy_saved){0};
+    energy_saved_look(&s, 1, 0, (struct energy_view){0});
+    energy_saved_look(&s, 1, 0, used(50, 10));
+    energy_saved_look(&s, 1, 0, used(150, 20));
+    energy_saved_look(&s, 1, 1, used(150, 20));
+    is_int(energy_saved_joules(&s, used(200, 30), &joules), 1,
+           "what is told first after the begin is of the program");
+    is_near(joules, 50, 1e-9, "and counts");
     return done();
 }

@@ -45,6 +45,10 @@ static void join(void)
         {"ours behind the user's is replaced", "mine; evenstep: old",
          "mine; " OURS},
         {"a user's that ends oddly", "mine; ", "mine; " OURS},
+        {"the user's behind ours stays", "mine; evenstep: old; later",
+         "mine; later; " OURS},
+        {"the user has a part on it", "see evenstep: paid; by X",
+         "see evenstep: paid; by X; " OURS},
         {"the user speaks of it", "try evenstep", "try evenstep; " OURS},
     };
     char comment[JOB_COMMENT_MAX];

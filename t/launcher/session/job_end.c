@@ -31,6 +31,28 @@ static const struct {
     {"slurm_load_jobs error: Invalid job id specified\n", -1},
 };
 
+/* What `scontrol -o show job` prints of job 7, with its state and reason. */
+static const struct {
+    const char *text, *why;
+} ends[] = {
+    {"JobId=7 JobName=a UserId=ann(1) JobState=COMPLETING Reason=TimeLimit "
+     "Dependency=(null)\n",
+     "the job reached its time limit"},
+    {"JobId=7 JobName=a JobState=TIMEOUT Reason=TimeLimit\n",
+     "the job reached its time limit"},
+    {"JobId=7 JobName=a JobState=CANCELLED Reason=None\n",
+     "the job was cancelled"},
+    {"JobId=7 JobName=a JobState=RUNNING Reason=None\n", NULL},
+    {"JobId=6 ArrayJobId=6 JobState=CANCELLED Reason=None\n"
+     "JobId=7 ArrayJobId=6 JobState=RUNNING Reason=None\n",
+     NULL},
+    {"JobId=77 JobState=CANCELLED Reason=TimeLimit\n", NULL},
+    {"JobId=7 JobName=a JobState=COMPLETING Reason=None\n", NULL},
+    {"slurm_load_jobs error: Invalid job id specified\n", NULL},
+    {"JobId=7 ", NULL},
+    {"", NULL},
+};
+
 struct heard {
     struct event_base *base;
     int times;
@@ -85,12 +107,22 @@ static void test_environ(void)
     is_int(hear(NULL).end_ns, -1, "nothing at all");
 }
 
+static void why_is(const char *text, const char *want)
+{
+    const char *why = job_end_why_parse(7, text);
+
+    is_str(why ? why : "not known", want ? want : "not known",
+           "why a job has ended");
+}
+
 int main(void)
 {
     unsetenv("SLURM_JOB_ID");
     for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++)
         is_int(job_end_parse(vectors[i].text), vectors[i].seconds,
                vectors[i].text[0] >= ' ' ? "what squeue prints" : "an end");
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
+        why_is(ends[i].text, ends[i].why);
     test_environ();
     job_end_stop(NULL);
     return done();

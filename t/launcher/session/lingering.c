@@ -4,20 +4,51 @@
 #include "tap.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static char name[STEP_NAME_MAX];
+static pid_t keeper;
+static struct secret secret;
+
+/* A process in whose environment the secret is, as srun's is. */
+static void start_keeper(void)
+{
+    char entry[sizeof "EVENSTEP_SECRET=" + SECRET_HEX_LEN];
+    char *env[] = {(char[]){"A=1"}, entry, NULL}, end;
+    int ready[2];
+
+    (void)memcpy(entry, "EVENSTEP_SECRET=", sizeof "EVENSTEP_SECRET=");
+    if (secret_make(&secret) < 0 || pipe2(ready, O_CLOEXEC) < 0)
+        bail("no secret");
+    secret.encrypt = 1;
+    secret_to_hex(&secret, entry + strlen(entry));
+    keeper = fork();
+    if (keeper == 0) {
+        execle("/bin/sleep", "sleep", "60", (char *)NULL, env);
+        _exit(127);
+    }
+    close(ready[1]);
+    (void)read(ready[0], &end, 1); /* it is executed */
+    close(ready[0]);
+}
+
+static void end_keeper(void)
+{
+    (void)kill(keeper, SIGKILL);
+    (void)waitpid(keeper, NULL, 0);
+}
 
 static struct lingering make(void)
 {
-    struct lingering l = {.number = 7, .n = 2};
+    struct lingering l = {
+        .secret = secret, .keeper = keeper, .number = 7, .n = 2};
 
-    (void)secret_make(&l.secret);
-    l.secret.encrypt = 1;
     l.agent = calloc(2, sizeof *l.agent);
     if (!l.agent)
         bail("no memory");
@@ -42,9 +73,9 @@ static void test_round(void)
     is_int(lingering_put(name, &l, 60), -1, "others are there: these leave");
     is_int(lingering_take(name, &got), 0, "one takes them");
     ok(got.n == 2 && got.number == 7 && got.agent[1].port == 4711
-           && got.secret.encrypt == 1
+           && got.secret.encrypt == 1 && got.keeper == keeper
            && memcmp(got.secret.key, l.secret.key, SECRET_BYTES) == 0,
-       "all of it");
+       "all of it, and the secret");
     lingering_clear(&got);
     ok(lingering_take(name, &got) < 0, "the next does not");
     is_int(lingering_put(name, &l, 0), 0, "they stay for no time");
@@ -70,6 +101,8 @@ static void test_bad(void)
     if (len < 0)
         bail("no record");
     close(fd);
+    ok(len > 0 && !memmem(whole, (size_t)len, secret.key, SECRET_BYTES),
+       "the secret is not in the file");
     whole[len] = 'x';
     for (ssize_t n = 0; n <= len + 1; n++) {
         if (n == len)
@@ -81,6 +114,22 @@ static void test_bad(void)
     (void)step_dir_put(name, "agents", whole, (size_t)len);
     is_int(lingering_take(name, &got), 0, "the whole is one");
     lingering_clear(&got);
+    lingering_clear(&l);
+}
+
+/* The secret ends with who keeps it. */
+static void test_keeper(void)
+{
+    struct lingering l = make(), got;
+
+    l.keeper = getpid(); /* not started so */
+    is_int(lingering_put(name, &l, 60), 0, "they stay");
+    ok(lingering_take(name, &got) < 0, "one who has no secret keeps none");
+    l.keeper = keeper;
+    is_int(lingering_put(name, &l, 60), 0, "they stay");
+    end_keeper();
+    ok(lingering_take(name, &got) < 0 && got.secret.key[0] == 0,
+       "whose keeper has gone are not found");
     lingering_clear(&l);
 }
 
@@ -115,8 +164,10 @@ static void test_name(void)
 int main(void)
 {
     (void)snprintf(name, sizeof name, "linger-test-%d", (int)getpid());
+    start_keeper();
     test_round();
     test_bad();
+    test_keeper();
     step_dir_remove(name);
     test_name();
     return done();

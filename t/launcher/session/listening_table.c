@@ -33,6 +33,12 @@ struct port_range session_ports(const struct session *s)
     return (struct port_range){0, 0};
 }
 
+struct listen_at session_listen_at(const struct session *s)
+{
+    (void)s;
+    return (struct listen_at){0};
+}
+
 void session_drop(struct session *s, size_t node)
 {
     (void)s;

@@ -364,7 +364,7 @@ static void open_with(const char *way,
 static void open_local(const char *way)
 {
     const struct session_setup setup = {
-        .local = 3, .wireup = WIREUP_TCP, .agent_path = self};
+        .timeout_s = 60, .local = 3, .wireup = WIREUP_TCP, .agent_path = self};
 
     open_with(way, &setup, &events);
 }
@@ -397,9 +397,14 @@ static void test_early(void)
 static void test_good(void)
 {
     uint32_t job, step;
-    char name[STEP_NAME_MAX], want[STEP_NAME_MAX];
+    char name[STEP_NAME_MAX], want[STEP_NAME_MAX], here[ADDRESS_MAX];
+    struct listen_at at;
 
     open_local(NULL);
+    at = session_listen_at(session);
+    (void)address_format(here, (const struct sockaddr *)&at.at[0].at);
+    ok(at.n == 1 && address_loopback(here) != LOOPBACK_NO,
+       "and all by one address of ours");
     is_int(heard.ready, 1, "three agents come");
     is_int((intmax_t)session_size(session), 3, "the session has three nodes");
     ok(session_is_local(session), "it is one of this machine");
@@ -422,8 +427,11 @@ static void test_good(void)
 
 static void test_encrypted(void)
 {
-    const struct session_setup setup = {
-        .local = 2, .wireup = WIREUP_TCP, .encrypt = 1, .agent_path = self};
+    const struct session_setup setup = {.timeout_s = 60,
+                                        .local = 2,
+                                        .wireup = WIREUP_TCP,
+                                        .encrypt = 1,
+                                        .agent_path = self};
 
     open_with(NULL, &setup, &events);
     is_int(heard.ready, 1, "agents that are told to encrypt come");
@@ -555,7 +563,7 @@ static void test_rejoin(void)
 static void test_no_return(void)
 {
     const struct session_setup setup = {
-        .local = 3, .wireup = WIREUP_TCP, .agent_path = self};
+        .timeout_s = 60, .local = 3, .wireup = WIREUP_TCP, .agent_path = self};
 
     open_with("again", &setup, &no_return);
     order(1);
@@ -572,8 +580,10 @@ static char folder[64], starts[96];
 
 static void open_by_srun(const char *way, enum wireup_way wireup)
 {
-    const struct session_setup setup = {
-        .wireup = wireup, .agent_path = self, .ports = {20000, 40000}};
+    const struct session_setup setup = {.timeout_s = 60,
+                                        .wireup = wireup,
+                                        .agent_path = self,
+                                        .ports = {20000, 40000}};
 
     (void)unlink(starts);
     open_with(way, &setup, &events);

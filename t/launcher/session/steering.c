@@ -90,6 +90,35 @@ static void test_lost(void)
     steering_stop(s);
 }
 
+static int have_their_own(void)
+{
+    int own = 1;
+
+    for (size_t i = 0; i < NODES; i++)
+        own &= actuator[i].limit == MAX_UW / 2;
+    return own;
+}
+
+static void test_held(void)
+{
+    struct steering *s = start(POWER_PAIR);
+
+    regions(s, 20, -1);
+    ok(steering_speed(s, 3) > 1.2 && steering_speed(s, 0) < 1,
+       "with more than at the start a node is faster: %.2f, others %.2f",
+       steering_speed(s, 3), steering_speed(s, 0));
+    steering_hold(s, 1);
+    answer_all(s);
+    regions(s, 20, -1);
+    ok(have_their_own() && fabs(steering_speed(s, 3) - 1) < 1e-9,
+       "while it is held all have what they had at the start");
+    ok(highest == BUDGET, "the sum is kept on the way");
+    steering_hold(s, 0);
+    regions(s, 30, -1);
+    ok(steering_skew(s) < 2 * POWER_BOUND, "and then it goes on");
+    steering_stop(s);
+}
+
 /* Until its guard has put its limit back it has what it was given. */
 static void test_lost_with_more(void)
 {
@@ -215,6 +244,93 @@ static void test_still(void)
     steering_stop(s);
 }
 
+/* MPI ranks that exchange with their neighbours only. */
+static void test_loose(void)
+{
+    struct steering *s = prepare(POWER_PAIR);
+
+    begin(s);
+    is_str(look(s, 9), "", "ranks without a region for 9 s: not a word");
+    tell(s, 0);
+    ok(strstr(look(s, 6), "nothing is steered so far: in 15 s the program had "
+                          "no blocking collective of all MPI ranks")
+           != NULL,
+       "after 15 s it is told");
+    tell(s, 0);
+    is_str(look(s, 9), "", "once");
+    steering_stop(s);
+}
+
+/* The guard of each node has offered the most that it can have. */
+static void test_uncapped(enum power_variant variant)
+{
+    struct steering *s;
+
+    uncapped = 1;
+    s = prepare(variant);
+    begin(s);
+    regions(s, 30, -1);
+    ok(nobody_is_limited() && !steering_has_moved(s),
+       "no cap: nobody is limited by %s",
+       variant == POWER_PAIR ? "pair" : "boost");
+    is_str(look(s, 60), "", "nor is anything said of progress");
+    steering_stop(s);
+    uncapped = 0;
+}
+
+#define EARLY 22 /* regions, of a second or less */
+
+/* Without a cap those that wait are given less, by and by. */
+static void test_save(void)
+{
+    struct steering *s;
+    uint64_t early;
+
+    uncapped = 1;
+    s = prepare(POWER_SAVE);
+    begin(s);
+    regions(s, 10, -1);
+    ok(nobody_is_limited(),
+       "save: nobody, until the watts of before are counted");
+    regions(s, EARLY - 10, -1);
+    early = limit_of(0);
+    ok(limit_of(3) == MAX_UW && early < MAX_UW && early > MAX_UW / 10 * 8,
+       "after %d regions those that wait have a bit less: %.2f", EARLY,
+       (double)early / MAX_UW);
+    regions(s, 150, -1);
+    is_near((double)limit_of(0), MAX_UW / 1.6, MAX_UW * 0.05,
+            "after more, as much less as they wait");
+    is_int((int)limit_of(3), MAX_UW, "who comes last has all");
+    steering_stop(s);
+    uncapped = 0;
+}
+
+/* The last node writes a file, for which the others wait, and then computes. */
+static void test_no_cpu(void)
+{
+    struct steering *s;
+    uint64_t saved;
+
+    uncapped = 1;
+    s = prepare(POWER_SAVE);
+    begin(s);
+    steering_note_cpu(s, 3, 1e9, 1e9);
+    regions(s, EARLY + 54, -1);
+    saved = limit_of(0);
+    steering_note_cpu(s, 3, 2e9, 1.95e9);
+    regions(s, 2, -1);
+    ok(saved < MAX_UW / 10 * 8 && limit_of(0) < MAX_UW / 10 * 8,
+       "who waits for computing has less: %.2f", (double)saved / MAX_UW);
+    steering_note_cpu(s, 3, 3e9, 2.1e9);
+    regions(s, 2, -1);
+    ok(limit_of(0) < MAX_UW / 10 * 8, "likewise for something else");
+    steering_note_cpu(s, 3, 4e9, 3.1e9);
+    regions(s, 8, -1);
+    ok(limit_of(0) < MAX_UW, "and it goes on");
+    steering_stop(s);
+    uncapped = 0;
+}
+
 /* A node whose guard comes late is limited like the others. */
 static void test_late(void)
 {
@@ -320,6 +436,7 @@ int main(void)
     is_int(orders, 2 * NODES, "every node is told to watch, once a step");
     test_off();
     test_lost();
+    test_held();
     test_lost_with_more();
     test_returned();
     test_unwritable();
@@ -328,6 +445,11 @@ int main(void)
     test_unmetered();
     test_still();
     test_late();
+    test_loose();
+    test_uncapped(POWER_PAIR);
+    test_uncapped(POWER_BOOST);
+    test_save();
+    test_no_cpu();
     test_racks();
     test_tight_racks();
     test_nonsense();

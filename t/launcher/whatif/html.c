@@ -38,6 +38,8 @@ int main(void)
     html_cell(out, "%s", "<script>");
     ok(has("<th scope=\"row\">n&lt;0&gt;</th><td>&lt;script&gt;</td>"),
        "cells are text");
+    html_left(out, "a<b>");
+    ok(has("<td class=\"left\">a&lt;b&gt;</td>"), "so are those at the left");
     begin();
     html_bar(out, 0.5, HTML_BAR_HATCHED);
     ok(has("class=\"hatched\" style=\"width:50.0%\""), "a bar");

@@ -190,7 +190,7 @@ static const struct msg_ports_end an_end = {1, 110};
 static const struct msg_measured a_start = {6, 7, 300};
 static const struct msg_tasks some_tasks = {"17.2", NODE_TASKS_MAX, 300};
 static const struct msg_idle an_idle = {UINT64_MAX, 20, 1};
-static const struct msg_slots some_slots = {SLOTS_CORES, 0, 2};
+static const struct msg_slots some_slots = {SLOTS_CORES, 0, 2, 4, 1u << 30};
 static const struct msg_slotted an_answer = {NODE_SLOTS_MAX, "why"};
 static const struct msg_over an_over = {103, (const uint8_t *)"why\n", 4};
 
@@ -234,7 +234,7 @@ static void write_sound_work(enum which k, struct writer *w)
         9, 3, 0, 2, 1000, 700, 1u << 20, (const uint8_t *)"why\n", 4};
     struct msg_put put = {"17.2", "metrics.json", (const uint8_t *)"{}", 2};
     const struct msg_command command = {.dir = "/work",
-                                        .persistent = 1,
+                                        .kind = COMMAND_PERSISTENT,
                                         .program = "/tmp/{node}",
                                         .libs = "/a:$TMPDIR/b",
                                         .argv = (char **)argv};
@@ -298,9 +298,8 @@ static void write_sound_work(enum which k, struct writer *w)
 static void write_sound(enum which k, struct writer *w)
 {
     struct msg_ready ready = {
-        3,    4,        17,
-        2,    8,        "n3",
-        "s1", "a boot", {.link = ADAPTER_IP, .tcp_port = 4711}};
+        3, 4,    17,   2,        8,
+        1, "n3", "s1", "a boot", {.link = ADAPTER_IP, .tcp_port = 4711}};
     struct msg_peer peer = {1, "n0 at 10.0.0.1:4000: reached"};
     struct msg_probe probe = {1,
                               1000,
@@ -552,7 +551,8 @@ static void test_values(void)
     writer_clear(&w);
     w = sound(COMMAND);
     msg_read_command(&m.command, w.buf, w.len);
-    ok(strcmp(m.command.dir, "/work") == 0 && m.command.persistent == 1
+    ok(strcmp(m.command.dir, "/work") == 0
+           && m.command.kind == COMMAND_PERSISTENT
            && strcmp(m.command.program, "/tmp/{node}") == 0
            && strcmp(m.command.libs, "/a:$TMPDIR/b") == 0
            && strcmp(m.command.argv[0], "echo") == 0
@@ -796,6 +796,7 @@ static void test_text_bounds(void)
         write_u32(&w, 1);
         write_u64(&w, 0); /* job and step */
         write_u32(&w, 1); /* CPU */
+        write_u32(&w, 0); /* plugin */
         write_text(&w, xs(NODE_NAME_MAX - 1 + more));
         write_text(&w, ""); /* rack */
         write_text(&w, xs(BOOT_ID_MAX - 1));
@@ -963,18 +964,21 @@ static void test_bad_slots(void)
 {
     struct writer w = {0};
 
-    msg_write_slots(&w, &(struct msg_slots){SLOTS_NUMBER, 0, 1});
+    msg_write_slots(&w, &(struct msg_slots){SLOTS_NUMBER, 0, 1, 0, 0});
     refused(SLOTS, &w, "no slot at all");
-    msg_write_slots(&w, &(struct msg_slots){SLOTS_GPUS + 1, 1, 1});
+    msg_write_slots(&w, &(struct msg_slots){SLOTS_PART, 0, 1, 0, 0});
+    refused(SLOTS, &w, "no part of the cores");
+    msg_write_slots(&w, &(struct msg_slots){SLOTS_PART + 1, 1, 1, 0, 0});
     refused(SLOTS, &w, "slots of no kind");
-    msg_write_slots(&w,
-                    &(struct msg_slots){SLOTS_CORES, NODE_SLOTS_MAX + 1, 1});
+    msg_write_slots(
+        &w, &(struct msg_slots){SLOTS_CORES, NODE_SLOTS_MAX + 1, 1, 0, 0});
     refused(SLOTS, &w, "more slots than a node can have");
-    msg_write_slots(&w, &(struct msg_slots){SLOTS_NUMBER, 1, 0});
+    msg_write_slots(&w, &(struct msg_slots){SLOTS_NUMBER, 1, 0, 0, 0});
     refused(SLOTS, &w, "slots that run nothing");
-    msg_write_slots(&w, &(struct msg_slots){SLOTS_NUMBER, 1, 3});
+    msg_write_slots(&w, &(struct msg_slots){SLOTS_NUMBER, 1, 3, 0, 0});
     refused(SLOTS, &w, "slots that run more than two at once");
-    msg_write_slots(&w, &(struct msg_slots){SLOTS_NUMBER, NODE_SLOTS_MAX, 2});
+    msg_write_slots(&w,
+                    &(struct msg_slots){SLOTS_NUMBER, NODE_SLOTS_MAX, 2, 0, 0});
     accepted(SLOTS, &w, "the most slots are taken");
     msg_write_slotted(&w, &(struct msg_slotted){.n = NODE_SLOTS_MAX + 1});
     refused(SLOTTED, &w, "an answer of more slots than a node can have");

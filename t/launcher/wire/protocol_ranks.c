@@ -23,7 +23,7 @@ static const struct efficiency_sum two = {
     .n_wait = 3,
 };
 
-/* 50 KB each. */
+/* 250 KB each. */
 static struct msg_ranks sound, got;
 
 static void begin(void)
@@ -34,8 +34,21 @@ static void begin(void)
     sound.stride = 4;
     sound.sum = two;
     sound.n = 2;
-    sound.rank[0] = (struct msg_rank){4, 10, 5, 4, 2, 15, 20};
-    sound.rank[1] = (struct msg_rank){5, 20, 1, 5, 0, 0, 0};
+    sound.rank[0] = (struct msg_rank){.rank = 4,
+                                      .useful = 10,
+                                      .waiting = 5,
+                                      .calls = 4,
+                                      .threads = 2,
+                                      .busy = 15,
+                                      .room = 20,
+                                      .status = -1};
+    sound.rank[1] = (struct msg_rank){5,   20,  1,   5,         0,   0,  0, 0.1,
+                                      0.2, 0.3, 0.4, 0.5,       0.6, 7,  8, 9,
+                                      10,  11,  12,  RANK_DIED, 13,  14, 9};
+    sound.others_cpu = 1;
+    sound.own_cpu = 2;
+    sound.node_throttled = 3;
+    sound.cpus = 4;
     sound.k = 1;
     sound.region[0] = (struct msg_region){.number = 8, .sum = two};
     sound.region[0].sum.calls = sound.region[0].sum.regions = 0;
@@ -93,6 +106,14 @@ static void test_bad(void)
     refused("a time below 0");
     sound.rank[0].busy = 21;
     refused("threads that are busier than there is room");
+    sound.rank[0].cpu = -1;
+    refused("CPU time below 0");
+    sound.rank[1].since = (double)NAN;
+    refused("a time that is no number");
+    sound.rank[1].state = RANK_DIED + 1;
+    refused("a state that is none");
+    sound.cpus = -1;
+    refused("CPUs below 0");
     sound.sum.room = -1;
     refused("room below 0");
     sound.sum.room = 1e27;
@@ -123,9 +144,9 @@ static void test_counts(void)
     sound.n = sound.k = sound.l = 0;
     sound.sum.ranks = NODE_TASKS_MAX;
     msg_write_ranks(&w, &sound);
-    put_u32(w.buf + w.len - 28, RANKS_MAX + 1);
+    put_u32(w.buf + w.len - 60, RANKS_MAX + 1);
     ok(msg_read_ranks(&got, w.buf, w.len) < 0, "too many ranks are refused");
-    put_u32(w.buf + w.len - 28, 0);
+    put_u32(w.buf + w.len - 60, 0);
     put_u32(w.buf + w.len - 24, RANKS_REGIONS + 1);
     ok(msg_read_ranks(&got, w.buf, w.len) < 0, "and too many regions");
     put_u32(w.buf + w.len - 24, 0);
@@ -133,6 +154,58 @@ static void test_counts(void)
     ok(msg_read_ranks(&got, w.buf, w.len) < 0, "and too many iterations");
     writer_clear(&w);
     begin();
+}
+
+static struct msg_rank_detail detail, had;
+
+static int transmit_detail(size_t less)
+{
+    struct writer w = {0};
+    int rc;
+
+    msg_write_rank_detail(&w, &detail);
+    rc = msg_read_rank_detail(&had, w.buf, w.len - less);
+    writer_clear(&w);
+    return rc;
+}
+
+static void begin_detail(void)
+{
+    memset(&detail, 0, sizeof detail);
+    detail.rank = 3;
+    detail.bin_ns = 1e9;
+    detail.bins = RANK_BINS;
+    detail.bin[0] = (struct msg_rank_bin){255, 0, 1, 2};
+    detail.bin[49] = (struct msg_rank_bin){1, 254, 253, 252};
+    detail.sites = 1;
+    detail.site[0] = (struct msg_rank_site){7, 1e9, 12, "solve+0x4f (app)"};
+}
+
+static void detail_refused(const char *what)
+{
+    ok(transmit_detail(0) < 0 && had.sites == 0 && had.bins == 0,
+       "%s is refused", what);
+    begin_detail();
+}
+
+static void test_detail(void)
+{
+    size_t accepted = 0;
+
+    begin_detail();
+    ok(transmit_detail(0) == 0 && memcmp(&had, &detail, sizeof had) == 0,
+       "one rank's bins and call sites are read as they were written");
+    for (size_t less = 1; less <= 120; less++)
+        accepted += transmit_detail(less) == 0;
+    is_int((int)accepted, 0, "not if the end is missing");
+    detail.bin_ns = 0;
+    detail_refused("a bin of no time");
+    detail.bin_ns = (double)NAN;
+    detail_refused("a bin that is no number");
+    detail.site[0].waiting = -1;
+    detail_refused("waiting below 0");
+    detail.site[0].where[0] = '\033';
+    detail_refused("a name that a terminal would obey");
 }
 
 int main(void)
@@ -156,6 +229,7 @@ int main(void)
     is_int((int)accepted, 0, "not if the end is missing");
     test_bad();
     test_counts();
+    test_detail();
     memset(&sound, 0, sizeof sound);
     sound.is_last = 1;
     sound.stride = sound.iteration_stride = 1;

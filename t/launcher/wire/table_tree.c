@@ -97,13 +97,15 @@ static const struct table_tree_events events = {
 
 static void open_agent(uint32_t rank, uint32_t branches, struct endpoint *e)
 {
+    struct listen_at here = {0};
     struct table_tree_setup setup = {.base = base,
                                      .secret = &secret,
                                      .branches = branches,
-                                     .loopback = 1,
+                                     .at = &here,
                                      .on = &events,
                                      .arg = &agent[rank]};
 
+    listen_at_add(&here, "127.0.0.1");
     if (table_tree_open(&agent[rank].tree, &setup, NULL) < 0)
         bail("no door");
     table_tree_set_self(agent[rank].tree, rank);

@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/run/run_tasks.h"
+#include "launcher/base/notice.h"
+#include "launcher/run/run_failures.h"
+#include "launcher/run/task_folder.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* --- what runs ------------------------------------------------------------ */
+
+static void add_word(char **words, size_t *n, char *word)
+{
+    words[(*n)++] = word;
+}
+
+/* "--ok=0,3" */
+static void print_ok(const struct run_options *o, char *text, size_t size)
+{
+    size_t len = (size_t)snprintf(text, size, "--ok=");
+
+    for (unsigned i = 0; i < 256 && len < size; i++)
+        if (o->ok_status.is_ok[i])
+            len += (size_t)snprintf(text + len, size - len, "%s%u",
+                                    text[len - 1] == '=' ? "" : ",", i);
+}
+
+char **run_tasks_command(struct run *r)
+{
+    const struct run_options *o = r->o;
+    struct run_tasks *t = &r->tasks;
+    size_t n = 0, words = 0;
+    char **argv;
+
+    while (!o->is_tasks && o->command[words])
+        words++;
+    argv = calloc(words + 9, sizeof *argv);
+    if (!argv)
+        return NULL;
+    print_ok(o, t->ok, sizeof t->ok);
+    snprintf(t->retries, sizeof t->retries, "--retries=%u", o->retries);
+    snprintf(t->timeout, sizeof t->timeout, "--timeout=%.0f",
+             o->task_timeout_s * 1e3);
+    snprintf(t->delay, sizeof t->delay, "--delay=%.0f", o->delay_s * 1e3);
+    snprintf(t->shell, sizeof t->shell, "--shell=%s", o->shell ? o->shell : "");
+    add_word(argv, &n, t->ok);
+    add_word(argv, &n, t->retries);
+    if (o->lines)
+        add_word(argv, &n, "--records");
+    if (o->task_timeout_s > 0)
+        add_word(argv, &n, t->timeout);
+    if (o->delay_s > 0)
+        add_word(argv, &n, t->delay);
+    if (o->shell)
+        add_word(argv, &n, t->shell);
+    if (o->repeats)
+        add_word(argv, &n, (char *)"--repeat");
+    add_word(argv, &n, "--");
+    if (words > 0)
+        memcpy(argv + n, o->command, words * sizeof *argv);
+    return argv;
+}
+
+/* --- a piece has come back ------------------------------------------------ */
+
+static int fail_spool(struct run *r)
+{
+    return es_fail(r->err, ES_WORK, spool_mend(errno),
+                   "cannot keep the output of a piece: %s", strerror(errno));
+}
+
+static int is_good(const struct run *r, const struct task_end *e)
+{
+    return e->signal == 0 && e->exec_errno == 0 && e->why == TASK_BY_ITSELF
+           && r->o->ok_status.is_ok[e->status & 0xff];
+}
+
+static uint64_t count_good(const struct run *r)
+{
+    uint64_t n = 0;
+
+    for (size_t i = 0; i < r->tasks.now.n; i++)
+        n += (uint64_t)is_good(r, &r->tasks.now.task[i].end);
+    return n;
+}
+
+/* All have failed, at a node where none has ended well: it may be the node's fault,
+ * and another tries them. */
+static int may_be_nodes_fault(const struct run *r,
+                              size_t node,
+                              const struct piece *p)
+{
+    return r->o->local.n == 0 && r->tasks.now.n > 0 && count_good(r) == 0
+           && !r->tasks.has_good[node]
+           && distribution_doubts(r->distribution, p);
+}
+
+static int read_results(struct run *r, const struct piece *p)
+{
+    task_results_clear(&r->tasks.now);
+    return task_results_read(&r->tasks.now, &p->out,
+                             p->part.units.end - p->part.units.begin);
+}
+
+/* Only the first n of its tasks count, and these do. */
+static int cut_piece(struct run *r, struct piece *p, struct msg_done *m)
+{
+    m->elapsed_ns = m->cpu_ns = 0;
+    for (size_t i = 0; i < r->tasks.now.n; i++) {
+        m->elapsed_ns += r->tasks.now.task[i].end.elapsed_ns;
+        m->cpu_ns += r->tasks.now.task[i].end.cpu_ns;
+    }
+    m->status = m->signal = m->exec_errno = 0;
+    if (r->tasks.now.n == p->part.units.end - p->part.units.begin)
+        return 0;
+    return distribution_cut(r->distribution, p, r->tasks.now.n);
+}
+
+static int make_nodes(struct run *r)
+{
+    if (!r->tasks.has_good)
+        r->tasks.has_good = calloc(session_size(r->front.session), 1);
+    return r->tasks.has_good ? 0 : es_no_memory(r->err);
+}
+
+/* What runs them was killed, as by `kill -9 0` of a task: so was the task at hand,
+ * and not those behind it. */
+static int end_at_hand(struct run *r,
+                       const struct piece *p,
+                       const struct msg_done *m)
+{
+    const struct task_end e = {.status = 128 + m->signal,
+                               .signal = m->signal,
+                               .tries = 1,
+                               .begun_ns = (uint64_t)time(NULL) * 1000000000u};
+
+    if (m->signal == 0 || m->signal > 127 || r->stop.by_signal
+        || r->stop.is_nodes_told
+        || r->tasks.now.n == p->part.units.end - p->part.units.begin)
+        return 0;
+    return task_results_add(&r->tasks.now, &e) < 0 ? es_no_memory(r->err) : 0;
+}
+
+int run_tasks_hear(struct run *r, size_t node, struct msg_done *m, int *is_done)
+{
+    struct piece *p = distribution_piece(r->distribution, node, m->id);
+    const struct task_results *now = &r->tasks.now;
+    uint64_t units;
+
+    if (!p)
+        return 0;
+    if (make_nodes(r) < 0)
+        return -1;
+    if (read_results(r, p) < 0) {
+        if (errno != EBADMSG)
+            return fail_spool(r);
+        *is_done = 0;
+        return 0;
+    }
+    units = p->part.units.end - p->part.units.begin;
+    if (end_at_hand(r, p, m) < 0)
+        return -1;
+    if (now->n == 0) {
+        *is_done = 0;
+    } else if (now->n < units) {
+        if (!*is_done)
+            run_failures_stderr(r, p->part.node, m);
+        *is_done = cut_piece(r, p, m) == 0;
+    } else if (may_be_nodes_fault(r, node, p)) {
+        m->status = now->task[0].end.status;
+        m->signal = now->task[0].end.signal;
+        *is_done = 0;
+    } else if (!*is_done) { /* it was ended behind the last one */
+        *is_done = cut_piece(r, p, m) == 0;
+    }
+    return 0;
+}
+
+/* --- it counts ------------------------------------------------------------ */
+
+static void say_how(const struct task_end *e,
+                    double timeout_s,
+                    char *how,
+                    size_t size)
+{
+    if (e->why == TASK_LATE)
+        snprintf(how, size, "still ran after %g s", timeout_s);
+    else if (e->why == TASK_NO_MEMORY)
+        snprintf(how, size, "was killed for want of memory: give --mem");
+    else if (e->exec_errno)
+        snprintf(how, size, "could not be started: %s",
+                 strerror((int)e->exec_errno));
+    else if (e->signal)
+        snprintf(how, size, "was killed by signal %u (%s)", e->signal,
+                 strsignal((int)e->signal));
+    else
+        snprintf(how, size, "exited with status %u", e->status);
+}
+
+static void add_failure(struct run *r,
+                        const struct piece *p,
+                        size_t i,
+                        const char *node)
+{
+    const struct task_end *e = &r->tasks.now.task[i].end;
+    uint64_t unit = p->part.units.begin + i;
+    struct slice units = {unit, unit + 1};
+    char how[80];
+
+    say_how(e, r->o->task_timeout_s, how, sizeof how);
+    failures_add(&r->failures, p->frame->number, units, node, how);
+}
+
+/* What its tasks have said on stderr, as it is: it is theirs. */
+static int show_stderr(struct run *r)
+{
+    struct spool *err = &r->tasks.now.err;
+
+    if (spool_size(err) == 0)
+        return 0;
+    progress_stop(&r->progress);
+    return spool_write_to(err, STDERR_FILENO);
+}
+
+/* A run of tasks that ended alike, [from, to) of the piece, is a line of the
+ * journal: with what those that are done have printed. */
+static int keep_run(struct run *r,
+                    const struct piece *p,
+                    size_t from,
+                    size_t to,
+                    const char *node)
+{
+    const struct task_results *now = &r->tasks.now;
+    struct piece part = *p;
+    int good = is_good(r, &now->task[from].end), rc = 0;
+
+    part.out = (struct spool){0};
+    part.part.units.begin = p->part.units.begin + from;
+    part.part.units.end = p->part.units.begin + to;
+    part.status = (int)now->task[from].end.status;
+    part.signal = (int)now->task[from].end.signal;
+    part.part.seconds = 0;
+    for (size_t i = from; i < to; i++)
+        part.part.seconds += (double)now->task[i].end.elapsed_ns * 1e-9;
+    if (p->has_text
+        && lines_sum(&r->work.lines, part.part.units.begin, part.part.units.end,
+                     &part.text, r->err)
+               < 0)
+        return -1;
+    if (!good)
+        return journal_add_failed(r->work.journal, p->frame->number, node,
+                                  &part, r->err);
+    if (task_results_copy(&part.out, &p->out, task_results_out(now, from),
+                          now->task[to - 1].out)
+        < 0)
+        rc = fail_spool(r);
+    else
+        rc = journal_add_slice(r->work.journal, p->frame->number, node, &part,
+                               r->err);
+    spool_clear(&part.out);
+    return rc;
+}
+
+/* Each that failed alone, as --resume-failed asks for it alone. */
+static int keep_in_journal(struct run *r,
+                           const struct piece *p,
+                           const char *node)
+{
+    const struct task_results *now = &r->tasks.now;
+    size_t from = 0, to;
+
+    for (; from < now->n; from = to) {
+        int good = is_good(r, &now->task[from].end);
+
+        for (to = from + 1;
+             good && to < now->n && is_good(r, &now->task[to].end); to++)
+            ;
+        if (keep_run(r, p, from, to, node) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static struct task_place place_of(const struct run *r,
+                                  const struct piece *p,
+                                  uint64_t unit,
+                                  const char *node)
+{
+    return (struct task_place){
+        .unit = unit,
+        .frame = p->frame->number,
+        .slot = slots_number(distribution_slots(r->distribution), p->part.node),
+        .label = p->frame->label,
+        .node = node,
+    };
+}
+
+/* The text of the task is read. */
+static void log_end(struct run *r,
+                    const struct piece *p,
+                    size_t i,
+                    const struct task_place *place)
+{
+    const struct task_end *e = &r->tasks.now.task[i].end;
+    char command[4096];
+
+    task_text_say(&r->tasks.text, r->o, place, command, sizeof command);
+    joblog_add_task(&r->joblog,
+                    &(struct joblog_task){
+                        .unit = p->part.units.begin + i,
+                        .node = place->node,
+                        .command = command,
+                        .begun = (double)e->begun_ns * 1e-9,
+                        .seconds = (double)e->elapsed_ns * 1e-9,
+                        .cpu = (double)e->cpu_ns * 1e-9,
+                        .output = r->tasks.now.task[i].out
+                                  - task_results_out(&r->tasks.now, i),
+                        .status = e->why == TASK_LATE ? JOBLOG_ENDED
+                                  : e->signal         ? 0
+                                                      : (int)e->status,
+                        .signal = (int)e->signal,
+                        .tries = e->tries,
+                        .rss_mib = e->rss_mib,
+                    });
+}
+
+/* In the job log and the folder of results, if these are asked for. */
+static int note_task(struct run *r,
+                     const struct piece *p,
+                     size_t i,
+                     const char *node)
+{
+    struct task_place place = place_of(r, p, p->part.units.begin + i, node);
+    char path[4096];
+
+    if (!r->joblog.path && !r->o->results)
+        return 0;
+    if (task_text_read(&r->tasks.text, &r->work.lines, place.unit, r->err) < 0)
+        return -1;
+    log_end(r, p, i, &place);
+    if (!r->o->results
+        || task_folder_write(r->o->results, &r->tasks.text.record,
+                             place.unit + 1, &r->tasks.now, i, &p->out, path)
+               == 0)
+        return 0;
+    return es_fail(r->err, ES_WORK, es_mend_file(errno),
+                   "--results: %.400s: %s", path, strerror(errno));
+}
+
+static int note_ends(struct run *r, const struct piece *p, const char *node)
+{
+    const struct task_results *now = &r->tasks.now;
+    uint64_t failed = 0;
+
+    for (size_t i = 0; i < now->n; i++) {
+        if (note_task(r, p, i, node) < 0)
+            return -1;
+        if (is_good(r, &now->task[i].end))
+            continue;
+        failed++;
+        add_failure(r, p, i, node);
+    }
+    r->progress.failed += failed;
+    if (failed < now->n)
+        r->tasks.has_good[r->slots.node[p->part.node]] = 1;
+    return 0;
+}
+
+void run_tasks_name(void *arg, uint64_t unit, char *text, size_t size)
+{
+    struct run *r = arg;
+    const struct task_place place = {.unit = unit, .label = "", .node = ""};
+    struct task_record *record = &r->tasks.text.record;
+    struct es_error none = {0};
+    int n;
+
+    if (task_text_read(&r->tasks.text, &r->work.lines, unit, &none) < 0) {
+        snprintf(text, size, "task %ju", (uintmax_t)unit + 1);
+        return;
+    }
+    if (record->line > 0 && r->o->list_path)
+        n = snprintf(text, size, "%.80s:%ju: ",
+                     strcmp(r->o->list_path, "-") == 0 ? "standard input"
+                                                       : r->o->list_path,
+                     (uintmax_t)record->line);
+    else
+        n = snprintf(text, size, "task %ju: ", (uintmax_t)unit + 1);
+    if (n > 0 && (size_t)n < size)
+        task_text_say(&r->tasks.text, r->o, &place, text + n, size - (size_t)n);
+}
+
+static int too_many(struct run *r)
+{
+    if (r->failures.n <= r->o->keep_going)
+        return 0;
+    return es_fail(r->err, ES_WORK, "see their words above",
+                   "%ju task%s failed, and --halt or --keep-going has the run "
+                   "end then",
+                   (uintmax_t)r->failures.n,
+                   r->failures.n == 1 ? " has" : "s have");
+}
+
+int run_tasks_keep(struct run *r, struct piece *p)
+{
+    const char *node = distribution_name(r->distribution, p->part.node);
+    struct task_results *now = &r->tasks.now;
+
+    spool_clear(&p->out);
+    p->out = now->out; /* which is the piece's now */
+    now->out = (struct spool){0};
+    if (note_ends(r, p, node) < 0)
+        return -1;
+    if (show_stderr(r) < 0)
+        notice("warning: stderr: %s: what tasks have said there is lost",
+               strerror(errno));
+    if (r->work.journal && keep_in_journal(r, p, node) < 0)
+        return -1;
+    task_results_clear(now);
+    return too_many(r);
+}
+
+/* --- what is done of what is not ------------------------------------------ */
+
+static int rescue_piece(struct run *r, size_t node, struct piece *p)
+{
+    struct msg_done m = {.id = p->part.id};
+
+    if (read_results(r, p) < 0 || r->tasks.now.n == 0 || make_nodes(r) < 0
+        || cut_piece(r, p, &m) < 0)
+        return 0; /* it is done anew, all of it */
+    p = distribution_done(r->distribution, node, &m, 1);
+    if (!p)
+        return 0;
+    progress_units(&r->progress, p->part.units.end - p->part.units.begin);
+    return run_tasks_keep(r, p);
+}
+
+int run_tasks_rescue(struct run *r, size_t node)
+{
+    size_t n;
+    struct piece *p;
+    int rc = 0;
+
+    if (!r->distribution || distribution_open(r->distribution) == 0)
+        return 0;
+    p = distribution_pieces(r->distribution, &n);
+    for (size_t i = 0; i < n && rc == 0; i++) {
+        size_t of = r->slots.node[p[i].part.node];
+
+        if (p[i].part.state == PIECE_OUT
+            && (node == RUN_ALL_NODES || of == node))
+            rc = rescue_piece(r, of, &p[i]);
+    }
+    return rc;
+}
+
+void run_tasks_clear(struct run_tasks *t)
+{
+    task_results_clear(&t->now);
+    task_text_clear(&t->text);
+    free(t->has_good);
+    *t = (struct run_tasks){0};
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * run_tasks.h - a run whose units are tasks, one process each (--each, evenstep
+ * tasks): what came of each task of a piece.
+ *
+ * A task that fails is done, and has failed: the piece it is in counts, and its
+ * neighbours are not done again.  What a task has printed goes to stdout in the
+ * order of the tasks, and to stderr as its piece comes back.
+ */
+#ifndef LAUNCHER_RUN_RUN_TASKS_H
+#define LAUNCHER_RUN_RUN_TASKS_H
+
+#include "launcher/run/run_state.h"
+
+/* What the agents are told as the command: task_runner.h.  To be freed; its words
+ * are not.  NULL: no memory. */
+char **run_tasks_command(struct run *r);
+
+/*
+ * A node's piece has come back: take apart what it has sent.  *is_done is how it
+ * ended, and how it is to be taken: as failed, if all that failed may be the node's
+ * fault.  Where only some of its tasks have been done, it is cut to these.  0, or -1
+ * with r->err.
+ */
+int run_tasks_hear(struct run *r,
+                   size_t node,
+                   struct msg_done *m,
+                   int *is_done);
+/* That piece counts: it has the text of its tasks for its output; what failed is
+ * told, logged and kept.  Likewise. */
+int run_tasks_keep(struct run *r, struct piece *p);
+/* A node is lost, or (RUN_ALL_NODES) the run ends: tasks of its pieces that are done
+ * count.  Likewise. */
+int run_tasks_rescue(struct run *r, size_t node);
+/* Which task a unit is: "cmds:4: false", or "task 4: gzip a.txt"; arg is the run. */
+void run_tasks_name(void *arg, uint64_t unit, char *text, size_t size);
+void run_tasks_clear(struct run_tasks *t);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * task_list.h - the tasks of a run, one record (task_words.h) each, from their
+ * sources: all of them combined, the last one changing fastest, those that are linked
+ * row by row up to the end of the shortest; in memory are the sources behind the
+ * first, and not what they come to.
+ */
+#ifndef LAUNCHER_RUN_TASK_LIST_H
+#define LAUNCHER_RUN_TASK_LIST_H
+
+#include "launcher/run/task_source.h"
+
+#include <stdio.h>
+
+struct task_list;
+
+/* Open the sources and look at their first rows; s must outlive it.  Waits for the
+ * first line of standard input.  NULL: fails with ES_USAGE. */
+struct task_list *task_list_open(const struct task_sources *s,
+                                 struct es_error *err);
+void task_list_close(struct task_list *l);
+/* Values of a task, 0: any number (-X); and of each its name, "" for none, or NULL
+ * where there are no names. */
+size_t task_list_columns(const struct task_list *l);
+char *const *task_list_names(const struct task_list *l);
+/*
+ * Write the records, once.  need: the highest number of a field, see task_fields.h; a
+ * row of a file that has fewer columns is refused.  Fails with ES_USAGE, also where
+ * there is no task at all, or ES_WORK where `to` cannot be written.
+ */
+int task_list_write(struct task_list *l,
+                    size_t need,
+                    FILE *to,
+                    uint64_t *tasks,
+                    struct es_error *err);
+
+#endif

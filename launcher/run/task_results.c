@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/run/task_results.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct reading {
+    struct task_results *to;
+    uint64_t most;
+    int error; /* errno of what went wrong, or 0 */
+};
+
+static void on_text(void *arg, enum task_part kind, const void *bytes, size_t n)
+{
+    struct reading *r = arg;
+    struct spool *s = kind == TASK_OUT ? &r->to->out : &r->to->err;
+
+    if (r->error == 0 && spool_add(s, bytes, n) < 0)
+        r->error = errno;
+}
+
+static int make_room(struct task_results *t)
+{
+    size_t cap = t->cap * 2 + 16;
+    struct task_result *more;
+
+    if (t->n < t->cap)
+        return 0;
+    more = reallocarray(t->task, cap, sizeof *more);
+    if (!more)
+        return -1;
+    t->task = more;
+    t->cap = cap;
+    return 0;
+}
+
+int task_results_add(struct task_results *t, const struct task_end *e)
+{
+    if (make_room(t) < 0)
+        return -1;
+    t->task[t->n++] = (struct task_result){
+        .end = *e, .out = spool_size(&t->out), .err = spool_size(&t->err)};
+    return 0;
+}
+
+static void on_end(void *arg, const struct task_end *e)
+{
+    struct reading *r = arg;
+    struct task_results *t = r->to;
+
+    if (r->error)
+        return;
+    if (t->n == r->most) {
+        r->error = EBADMSG;
+        return;
+    }
+    if (task_results_add(t, e) < 0)
+        r->error = ENOMEM;
+}
+
+static const struct task_events events = {.text = on_text, .end = on_end};
+
+int task_results_copy(struct spool *to_spool,
+                      const struct spool *of,
+                      uint64_t from,
+                      uint64_t to)
+{
+    char bytes[16384];
+
+    while (from < to) {
+        size_t n =
+            to - from < sizeof bytes ? (size_t)(to - from) : sizeof bytes;
+
+        if (spool_read(of, from, bytes, n) < 0
+            || spool_add(to_spool, bytes, n) < 0)
+            return -1;
+        from += n;
+    }
+    return 0;
+}
+
+/* Without what a task has printed that has not ended. */
+static int cut(struct spool *s, uint64_t size)
+{
+    struct spool whole = {0};
+
+    if (spool_size(s) == size)
+        return 0;
+    if (task_results_copy(&whole, s, 0, size) < 0) {
+        spool_clear(&whole);
+        return -1;
+    }
+    spool_clear(s);
+    *s = whole;
+    return 0;
+}
+
+static int fail(int error)
+{
+    errno = error;
+    return -1;
+}
+
+int task_results_read(struct task_results *t,
+                      const struct spool *from,
+                      uint64_t most)
+{
+    struct reading r = {.to = t, .most = most};
+    struct task_stream reader = {0};
+    uint64_t size = spool_size(from), at = 0;
+    uint8_t bytes[16384];
+
+    *t = (struct task_results){0};
+    while (at < size) {
+        size_t n =
+            size - at < sizeof bytes ? (size_t)(size - at) : sizeof bytes;
+
+        if (spool_read(from, at, bytes, n) < 0)
+            return -1;
+        if (task_stream_read(&reader, bytes, n, &events, &r) < 0)
+            return fail(EBADMSG);
+        if (r.error)
+            return fail(r.error);
+        at += n;
+    }
+    return cut(&t->out, task_results_out(t, t->n)) < 0
+                   || cut(&t->err, task_results_err(t, t->n)) < 0
+               ? -1
+               : 0;
+}
+
+uint64_t task_results_out(const struct task_results *t, size_t i)
+{
+    return i > 0 ? t->task[i - 1].out : 0;
+}
+
+uint64_t task_results_err(const struct task_results *t, size_t i)
+{
+    return i > 0 ? t->task[i - 1].err : 0;
+}
+
+void task_results_clear(struct task_results *t)
+{
+    free(t->task);
+    spool_clear(&t->out);
+    spool_clear(&t->err);
+    *t = (struct task_results){0};
+}

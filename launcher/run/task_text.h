@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * task_text.h - which task a unit is: its values, and what is run for it.
+ */
+#ifndef LAUNCHER_RUN_TASK_TEXT_H
+#define LAUNCHER_RUN_TASK_TEXT_H
+
+#include "launcher/base/lines.h"
+#include "launcher/exec/task_words.h"
+#include "launcher/run/run_options.h"
+
+struct task_text {             /* all zero: none yet */
+    struct task_record record; /* of the unit at hand */
+    char *line;                /* that it is in; room bytes */
+    size_t room;
+};
+
+/* Read a unit's record of the list of tasks.  0, or -1 with err. */
+int task_text_read(struct task_text *t,
+                   const struct lines *list,
+                   uint64_t unit,
+                   struct es_error *err);
+/* What is run for it, as task_words() has it; NULL: errno. */
+char **task_text_words(const struct task_text *t,
+                       const struct run_options *o,
+                       const struct task_place *place);
+/* The same as one would type it, in one line, cut to size - 1 bytes. */
+void task_text_say(const struct task_text *t,
+                   const struct run_options *o,
+                   const struct task_place *place,
+                   char *text,
+                   size_t size);
+void task_text_clear(struct task_text *t);
+
+#endif

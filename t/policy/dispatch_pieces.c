@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Pieces of which a part is done, and those that another node is to try. */
+#include "policy/dispatch.h"
+#include "policy/kinds.h"
+#include "tap.h"
+
+#define NODES 3
+
+static double load[NODES] = {40, 30, 30}, state[64];
+static struct dispatch *d;
+
+static void begin(const char *policy)
+{
+    static const struct failure_rule rule = {.doubts = 1};
+
+    d = dispatch_create(NODES, 1, 1);
+    if (!d)
+        bail("no memory");
+    dispatch_set_policy(d, kinds_find(policy), state, load);
+    dispatch_set_failure_rule(d, &rule);
+    if (dispatch_begin(d, (struct slice){0, 100}, NULL, 0) < 0
+        || dispatch_feed(d, 0) < 0)
+        bail("no memory");
+}
+
+static uint64_t id_at(size_t node)
+{
+    const struct dispatch_piece *p = dispatch_current(d, node);
+
+    if (!p)
+        bail("node %zu has nothing", node);
+    return p->id;
+}
+
+/* All that is left is done, by whoever gets it; each unit counts in once. */
+static void finish(unsigned char once[100])
+{
+    int any = 1;
+
+    for (double now = 10; any; now++) {
+        any = 0;
+        for (size_t i = 0; i < NODES; i++) {
+            const struct dispatch_piece *p = dispatch_current(d, i);
+
+            if (!p)
+                continue;
+            any = 1;
+            for (uint64_t u = p->units.begin; u < p->units.end; u++)
+                once[u]++;
+            dispatch_answered(d, p->id, now, 1, 1);
+        }
+        if (dispatch_feed(d, now) < 0)
+            bail("no memory");
+    }
+}
+
+static int is_each_once(const unsigned char once[100])
+{
+    for (size_t i = 0; i < 100; i++)
+        if (once[i] != 1)
+            return 0;
+    return 1;
+}
+
+static void test_shorten(const char *policy)
+{
+    unsigned char once[100] = {0};
+    uint64_t first, end, units;
+
+    begin(policy);
+    first = dispatch_current(d, 0)->units.begin;
+    end = dispatch_current(d, 0)->units.end;
+    units = dispatch_node(d, 0)->out_units;
+    dispatch_shorten(d, id_at(0), first + 5);
+    ok(dispatch_current(d, 0)->units.begin == first
+           && dispatch_current(d, 0)->units.end == first + 5,
+       "%s: a piece has only what is done of it", policy);
+    is_int((intmax_t)dispatch_node(d, 0)->out_units,
+           (intmax_t)(units - (end - first - 5)), "so has its node");
+    is_int((intmax_t)dispatch_left(d), 100, "all is to be done still");
+    for (uint64_t u = first; u < first + 5; u++)
+        once[u]++;
+    dispatch_answered(d, id_at(0), 1, 1, 1);
+    is_int((intmax_t)dispatch_left(d), 95, "but that, when it counts");
+    dispatch_shorten(d, id_at(1), dispatch_current(d, 1)->units.begin + 1);
+    dispatch_lost(d, 1, 2);
+    ok(dispatch_feed(d, 2) == 0 && dispatch_left(d) == 95,
+       "one that is cut, and lost, is to be done whole");
+    finish(once);
+    ok(dispatch_left(d) == 0 && is_each_once(once), "each unit is done once");
+    dispatch_destroy(d);
+}
+
+static void test_doubts(void)
+{
+    begin("static");
+    ok(dispatch_doubts(d, id_at(0)),
+       "of a node that has done nothing yet: in doubt");
+    dispatch_failed(d, id_at(0), 1, 1);
+    ok(dispatch_left(d) == 100 && dispatch_doubts(d, id_at(1)),
+       "it is tried by another, and so is what the next one fails at");
+    dispatch_failed(d, id_at(1), 1, 1);
+    ok(!dispatch_doubts(d, id_at(2)), "but not where no good one is left");
+    dispatch_failed(d, id_at(2), 1, 1);
+    ok(dispatch_left(d) < 100, "then it counts");
+    dispatch_destroy(d);
+}
+
+static void test_certain(void)
+{
+    begin("static");
+    dispatch_answered(d, id_at(0), 1, 1, 1);
+    dispatch_failed(d, id_at(1), 1, 1);
+    if (dispatch_feed(d, 1) < 0)
+        bail("no memory");
+    ok(dispatch_current(d, 0) && dispatch_current(d, 0)->failures == 1
+           && !dispatch_doubts(d, id_at(0)),
+       "what has failed before, at a node that has done something: not");
+    ok(dispatch_doubts(d, id_at(2)), "of another node it is");
+    dispatch_destroy(d);
+}
+
+int main(void)
+{
+    test_shorten("static");
+    test_shorten("even");
+    test_doubts();
+    test_certain();
+    return done();
+}
