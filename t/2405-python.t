@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-test_description='contrib/python: evenstep.map() over unequal nodes, its errors, sessions, types, the wheel'
+test_description='contrib/python: evenstep.map() over unequal nodes, its errors, sessions, types, how pip installs it'
 . /usr/share/sharness/sharness.sh
 . "$EVENSTEP_SRC/t/lib/helpers.sh"
 without_slurm
@@ -129,7 +129,7 @@ test_expect_success 'with cloudpickle both go' '
 	PYTHONPATH="$PWD/with-cloudpickle:$EVENSTEP_SRC/contrib/python" python -c "import evenstep; print(list(evenstep.map(lambda x: x + 1, [1, 2, 3], local=2)))" && echo "[2, 3, 4]" | test_cmp - out
 '
 test_expect_success 'a program without the guard is told of it, by one line of Python' '
-	cat >bare.py <<-\END && errs "if __name__ == \"__main__\":" bare.py && mentioned "a node has imported this program to find f, and came to the call of map"
+	cat >bare.py <<-\END && errs "if __name__ == \"__main__\":" bare.py && mentioned "a node has imported this program to find f, and came to the call of evenstep.map"
 	import evenstep
 	def f(x):
 	    return x
@@ -148,6 +148,22 @@ test_expect_success 'another Python, as one in an image' '
 	printf "#!/bin/sh\nexport INSIDE=yes\nexec \"\$@\"\n" >enter && chmod +x enter &&
 	python -c "import evenstep, os; print(list(evenstep.map(os.getenv, [\"INSIDE\"], local=1, python=[\"./enter\", \"python3\"])))" && echo "[${sq}yes${sq}]" | test_cmp - out
 '
+test_expect_success 'starmap: items are the arguments, kwargs are those of every call; errors name them' '
+	cat >power.py <<-\END && python power.py && printf "%s\n" "[9, 17]" "[2, 3]" "item 1 (5) failed on local: TypeError: " | test_cmp - out
+	import re
+	import evenstep
+	def f(x, y=1, *, k=0):
+	    return x ** y + k
+	if __name__ == "__main__":
+	    print(list(evenstep.starmap(f, [(2, 3), (4, 2)], kwargs={"k": 1}, local=2)))
+	    print(list(evenstep.map(f, [1, 2], kwargs={"k": 1}, local=1)))
+	    for result in evenstep.starmap(f, [(1, 2), 5], local=1, return_exceptions=True):
+	        if isinstance(result, evenstep.ItemError):
+	            print(re.sub("local[0-9]", "local", str(result))[:39])
+	END
+	errs "^TypeError: evenstep.starmap: f is a lambda, and pickle cannot send that to the nodes: " -c "import evenstep; evenstep.starmap(lambda x: x, [(1,)], local=1)" &&
+	errs "^TypeError: evenstep.map: kwargs, a dict, cannot be sent to the nodes: " -c "import evenstep, threading; evenstep.map(abs, [1], kwargs={\"k\": threading.Lock()}, local=1)"
+'
 test_expect_success 'no items: no run' '
 	EVENSTEP=false python -c "import evenstep; print(list(evenstep.map(abs, [], local=2)))" && echo "[]" | test_cmp - out
 '
@@ -156,11 +172,11 @@ test_expect_success 'evenstep itself refuses: its words are in the error' '
 '
 for signal in --default-signal=INT --ignore-signal=INT; do
 	test_expect_success "the block is left early, by ${signal%=*}: the run ends, nothing is left" '
-	since=$(date +%s) && env $signal timeout 200 python3 -c "
+	env $signal timeout 200 python3 -c "
 import evenstep, time
 with evenstep.map(time.sleep, [0] * 5 + [600] * 5, local=2, options=[\"--metrics=equal\", \"--policy=static\", \"--pieces=10\"]) as results:
     assert next(results) is None
-" >out 2>err && test $(($(date +%s) - since)) -lt 10 && test -z "$(ls -d evenstep-map-*)" && test -z "$(pgrep -f "evenstep-map-.*time.sleep")"
+" >out 2>err && test -z "$(ls -d evenstep-map-*)" && test -z "$(pgrep -f "evenstep-map-.*time.sleep")"
 '
 done
 
@@ -204,14 +220,32 @@ test_expect_success 'listen: a port that is none, and nobody to tell of it' '
 test_expect_success 'it has the version of evenstep' '
 	python -c "import evenstep; print(\"evenstep\", evenstep.__version__)" && evenstep --version | head -n 1 | test_cmp - out
 '
+test_expect_success 'dir(evenstep) has what it is for, and nothing else' '
+	python -c "import evenstep; print(*[name for name in dir(evenstep) if not name.startswith(\"__\")])" &&
+	echo Executor ItemError Peer Results RunError Session Slice close done lines listen map next open slices starmap submit wait | test_cmp - out &&
+	python -c "from evenstep import *; print(starmap, ItemError, Executor)"
+'
 # What an import without types is called is not the same in all versions of mypy.
 command -v mypy >/dev/null && test_set_prereq MYPY
 test_expect_success MYPY 'mypy --strict has nothing to say' '
-	(cd "$EVENSTEP_SRC/contrib/python" && mypy --strict --no-warn-unused-ignores --cache-dir="$SHARNESS_TRASH_DIRECTORY/mypy" evenstep squares.py connect.py)
+	(cd "$EVENSTEP_SRC/contrib/python" && mypy --strict --no-warn-unused-ignores --cache-dir="$SHARNESS_TRASH_DIRECTORY/mypy" evenstep squares.py connect.py wheel_backend.py)
 '
-test -x /usr/bin/python3 && /usr/bin/python3 -I -c 'import setuptools, wheel' 2>/dev/null && test_set_prereq WHEEL
-test_expect_success WHEEL 'a wheel is built without a compiler, and is all that is needed' '
-	cp -r "$EVENSTEP_SRC/contrib/python" source && (cd source && env -u PYTHONPATH CC=false /usr/bin/python3 -c "from setuptools.build_meta import build_wheel; build_wheel(\"..\")" >../built 2>&1) &&
-	PYTHONPATH=$(echo "$PWD"/evenstep-*-none-any.whl) python -c "import evenstep; print(list(evenstep.map(abs, [-1], local=1)))" && echo "[1]" | test_cmp - out
+/usr/bin/python3 -I -c 'import ensurepip, venv' 2>/dev/null && test_set_prereq VENV
+# pip finds no package anywhere, and is at no network.
+pip() { env -u PYTHONPATH PIP_CONFIG_FILE=/dev/null PIP_NO_INDEX=1 PIP_FIND_LINKS= PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1 new/bin/python -I -m pip "$@" >log 2>&1 || { cat log && false; }; }
+test_expect_success VENV 'pip installs it in a new venv, without compiler, setuptools and network; it works from there' '
+	cp -r "$EVENSTEP_SRC/contrib/python" source && /usr/bin/python3 -m venv new && CC=false pip install ./source && ls source/build source/*.egg-info 2>&-; test $? = 2 &&
+	env -u PYTHONPATH timeout 200 new/bin/python -c "import evenstep; print(evenstep.__file__, list(evenstep.map(abs, [-1], local=1)))" >out && echo "$PWD/new/lib/python3.*/site-packages/evenstep/__init__.py .1." >pattern && grep -xf pattern out
+'
+test_expect_success VENV 'what is installed is all that is here, by a wheel with a right record; uninstall leaves nothing' '
+	diff -r -x __pycache__ source/evenstep new/lib/python3.*/site-packages/evenstep && pip check && pip show evenstep && grep -x "Version: $(evenstep --version | sed -n "1s/evenstep //p")" log &&
+	cp -r source/evenstep saved && pip uninstall -y evenstep && test ! -e new/lib/python3.*/site-packages/evenstep && diff -r saved source/evenstep
+'
+test_expect_success VENV 'pip install -e: the source as it is' '
+	pip install -e ./source && echo "MARK = 7" >>source/evenstep/__init__.py && env -u PYTHONPATH new/bin/python -I -c "import evenstep; print(evenstep.MARK)" >out && echo 7 | test_cmp - out
+'
+test_expect_success VENV 'the same source gives the same wheel, and a tarball of it likewise' '
+	mkdir one two && (cd source && for to in one two; do new=../new/bin/python; $new -c "import wheel_backend; wheel_backend.build_wheel(\"../$to\")" || exit; done; $new -c "import wheel_backend; wheel_backend.build_sdist(\"..\")") && cmp one/*.whl two/*.whl &&
+	tar -xf evenstep-*.tar.gz && test -e evenstep-*/PKG-INFO && rm -r new && /usr/bin/python3 -m venv new && pip install ./evenstep-*.tar.gz
 '
 test_done

@@ -87,6 +87,41 @@ command -v Rscript >/dev/null && test_set_prereq R
 test_expect_success R 'R: the example' '
 	cp "$S"/contrib/r/* . && PKG_CFLAGS="-I$include" PKG_LIBS="-L$EVENSTEP_BUILD -levenstep" R CMD SHLIB evenstep_r.c >log 2>&1 && Rscript squares.R >out && test_cmp squares out && run --range 0:100 -- Rscript squares.R >out && test_cmp squares out
 '
+lapplied() { timeout 200 Rscript --vanilla lapply.R "$@" >out 2>err; }
+test_expect_success R 'R: lapply over the nodes, with names, arguments, exports and packages; it needs nothing that was compiled' '
+	mkdir lapply && cp "$S/contrib/r/evenstep.R" lapply && cat >lapply.R <<-\END && lapplied; code=$?; cat err; test $code = 0 && mentioned "^local[01]: noise$" && printf "%s\n" "a=7 b=9 d=23" TRUE TRUE TRUE TRUE 0 >want && test_cmp want out
+	source("lapply/evenstep.R")
+	k <- 5
+	f <- function(x, y) { cat("noise\n"); x * y + k + (file_ext("x.y") != "y") }
+	results <- evenstep_lapply(c(a = 1, b = 2, d = 9), f, 2, local = 2, export = "k", packages = "tools")
+	cat(paste0(names(results), "=", results), "\n", sep = c(" ", " ", ""))
+	cat(identical(evenstep_lapply(1:200, function(x) x^2, local = "3=80,40,20"), lapply(1:200, function(x) x^2)), "\n", sep = "")
+	odd <- list(NULL, "a\nb \u00fc", c(x = NA), function(z) z + 1, data.frame(n = 1:3))
+	cat(identical(evenstep_lapply(odd[-4], identity, local = 2, slots = 2), odd[-4]), "\n", sep = "")
+	cat(evenstep_lapply(odd[4], function(g) g(1), local = 1)[[1]] == 2, "\n", sep = "")
+	cat(identical(evenstep_lapply(factor(c("u", "v")), as.character, local = 1), list("u", "v")), "\n", sep = "")
+	cat(length(evenstep_lapply(list(), f, local = 2)), "\n", sep = "")
+	END
+'
+test_expect_success R 'R: an item that fails, or ends its R, is named with its node; the rest is done' '
+	{ seq 1 6; echo "7 evenstep_lapply: item 7 failed on local: seven"; echo 8; echo "9 evenstep_lapply: item 9 failed on local: the R that did it exited with status 3"; seq 10 20; } >want && cat >lapply.R <<-\END && ! lapplied stop && tail -n 2 err | grep -x "Error: evenstep_lapply: item 7 failed on local[01]: seven" && lapplied keep && cat err && sed "s/local[01]/local/" out >got && test_cmp want got && test -z "$(find . -name "evenstep-lapply-*")"
+	source("lapply/evenstep.R")
+	f <- function(x) {
+	    if (x == 7) stop("seven")
+	    if (x == 9) quit(status = 3)
+	    x
+	}
+	keep <- commandArgs(TRUE) == "keep"
+	results <- evenstep_lapply(if (keep) 1:20 else 1:8, f, local = 2, keep_errors = keep)
+	for (result in results)
+	    cat(if (inherits(result, "error")) paste(result$index, conditionMessage(result)) else result, "\n", sep = "")
+	END
+'
+test_expect_success R 'R: no job; no program; options that are refused' '
+	echo "source(\"lapply/evenstep.R\"); evenstep_lapply(1:2, identity)" >lapply.R && ! lapplied && mentioned "^Error: evenstep_lapply: this is no Slurm job: start R by salloc or sbatch, or say local = 4 for four workers on this machine$" &&
+	echo "source(\"lapply/evenstep.R\"); evenstep_lapply(1:2, identity, local = 1, options = \"--nonsense\")" >lapply.R && ! lapplied && mentioned "^evenstep: --nonsense: no such option" && mentioned "^Error: evenstep_lapply: evenstep run has ended with exit status 2$" &&
+	! EVENSTEP=/nowhere lapplied && mentioned "^Error: evenstep_lapply: there is no program /nowhere: put its folder into PATH, or its path into the variable EVENSTEP$"
+'
 command -v julia >/dev/null && test_set_prereq JULIA
 test_expect_success JULIA 'Julia: the example' '
 	run --range 0:100 -- julia "$S/contrib/julia/squares.jl" >out && test_cmp squares out

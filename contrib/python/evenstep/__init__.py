@@ -12,6 +12,14 @@ A map, in a job (salloc, sbatch) or with local= on one machine:
         for result in evenstep.map(f, items):
             ...
 
+starmap(f, [(1, 2), (3, 4)]) calls f(1, 2) and f(3, 4).  For calls that come one by
+one there is submit(f, 1, k=2), which returns a Future, and with its own place and
+end an Executor, which is one of concurrent.futures:
+
+    with evenstep.Executor() as executor:
+        future = executor.submit(f, 1, k=2)
+        print(future.result())
+
 Slices, under `evenstep run --persistent` or `srun --evenstep`; without evenstep
 the process is alone and gets every frame whole:
 
@@ -29,7 +37,7 @@ Tasks that connect to each other say where they listen, and get to know all:
     connection = socket.create_connection(peers[rank].address)
 """
 
-from typing import TYPE_CHECKING, Any
+import typing as _typing
 
 from ._peers import Peer, listen
 from ._slices import (
@@ -44,11 +52,14 @@ from ._slices import (
     wait,
 )
 
-if TYPE_CHECKING:
-    from ._map import ItemError, Results, RunError, map
+if _typing.TYPE_CHECKING:
+    from ._executor import Executor, submit
+    from ._map import Results, map, starmap
+    from ._run import ItemError, RunError
 
 __version__ = "0.2.0"
 __all__ = [
+    "Executor",
     "ItemError",
     "Peer",
     "Results",
@@ -63,14 +74,31 @@ __all__ = [
     "next",
     "open",
     "slices",
+    "starmap",
+    "submit",
     "wait",
 ]
 
+# What programs on the nodes do not need is read when it is asked for: a slow node
+# takes long to read modules.
+_LATER = {
+    "Executor": "_executor",
+    "ItemError": "_run",
+    "Results": "_map",
+    "RunError": "_run",
+    "map": "_map",
+    "starmap": "_map",
+    "submit": "_executor",
+}
 
-def __getattr__(name: str) -> Any:
-    """What map() needs is read when it is asked for: slow nodes never do."""
-    if name in ("ItemError", "Results", "RunError", "map"):
-        from . import _map
 
-        return getattr(_map, name)
+def __getattr__(name: str) -> _typing.Any:
+    if name in _LATER:
+        import importlib
+
+        return getattr(importlib.import_module("." + _LATER[name], __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> _typing.List[str]:
+    return sorted([*__all__, *(name for name in globals() if name.startswith("__"))])

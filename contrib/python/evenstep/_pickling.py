@@ -15,7 +15,7 @@ import os
 import pickle
 import sys
 import types
-from typing import IO, Any, Callable, Dict, Optional, Tuple
+from typing import IO, Any, Callable, Dict, Iterable, Optional, Tuple
 
 try:
     import cloudpickle  # type: ignore[import]
@@ -114,3 +114,62 @@ def import_main(where: Main) -> types.ModuleType:
 def loads(data: bytes, find_main: Callable[[], types.ModuleType]) -> Any:
     """Read one value."""
     return Reader(io.BytesIO(data), find_main).load()
+
+class Star:
+    """f of an item's parts."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+
+    def __call__(self, parts: Iterable[Any]) -> Any:
+        return self._function(*parts)
+
+
+def name_of(f: Callable[..., Any]) -> str:
+    """For messages."""
+    module = getattr(f, "__module__", None) or "?"
+    return f"{module}.{getattr(f, '__qualname__', type(f).__qualname__)}"
+
+
+def _why_not(who: str, f: Callable[..., Any], error: BaseException) -> str:
+    """What is wrong with an f that cannot be pickled, and how to mend it."""
+    name = name_of(f)
+    if name.endswith("<lambda>"):
+        what = "is a lambda"
+    elif "<locals>" in name:
+        what = f"({name}) is defined within a function"
+    else:
+        what = f"({name}) does not go by its name ({error})"
+    if HAS_CLOUDPICKLE:
+        return f"{who}: f cannot be sent to the nodes: {error}"
+    return (
+        f"{who}: f {what}, and pickle cannot send that to the nodes: "
+        "define it with def at the top of a module, or install cloudpickle"
+    )
+
+
+def pack_function(who: str, f: Callable[..., Any]) -> bytes:
+    """Pickle it, or say how to mend that it cannot be."""
+    if not callable(f):
+        raise TypeError(f"{who}: f is a {type(f).__name__}, not a function")
+    try:
+        packed = dumps(f)
+    except Exception as error:
+        raise TypeError(_why_not(who, f, error)) from error
+    kind, why = describe_main()
+    if kind == "none" and getattr(f, "__module__", "") == "__main__" and not HAS_CLOUDPICKLE:
+        raise TypeError(
+            f"{who}: the nodes cannot import {name_of(f)}, as {why}: "
+            "put it in a file, or install cloudpickle"
+        )
+    return packed
+
+
+def pack(who: str, what: str, value: object) -> bytes:
+    """Pickle what goes to the nodes beside f."""
+    try:
+        return dumps(value)
+    except Exception as error:
+        raise TypeError(
+            f"{who}: {what}, a {type(value).__name__}, cannot be sent to the nodes: {error}"
+        ) from error

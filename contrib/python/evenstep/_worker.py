@@ -61,6 +61,16 @@ def _packed(outcome: Outcome, find_main: Callable[[], Any]) -> bytes:
         return _pickling.dumps((RuntimeError(f"{what}: {outcome.value}"), outcome.trace, outcome.node))
 
 
+def call(packed: bytes, find_main: Callable[[], Any]) -> bytes:
+    """Do a task of an Executor: a function, its arguments and its keywords."""
+    try:
+        function, arguments, keywords = _pickling.loads(packed, find_main)
+        outcome = Outcome(function(*arguments, **keywords), None, _node())
+    except (Exception, SystemExit) as error:
+        outcome = _failure(error)
+    return _packed(outcome, find_main)
+
+
 class Task:
     """f, ready for items."""
 
