@@ -8,7 +8,7 @@
  *     srun -N4 --mpi=pmix --evenstep-power=pair ./rows ROWS ITERATIONS
  *
  * In every iteration rank r does ROWS * (1 + r / 2) rows, then all ranks meet in
- * a barrier.  With power { actuator = "threads" start = 0.5 } in the
+ * a barrier.  With power { actuator = "threads" cap = 0.5 } in the
  * configuration each rank begins with half of its threads.  Ranks that come last
  * are then advised to use more, and those that come first to use as many less.
  * Without evenstep every rank uses what OpenMP gives it.
