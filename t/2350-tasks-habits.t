@@ -31,7 +31,7 @@ done <<'END'
 --memfree=1G|GNU parallel|--mem BYTES counts memory
 --load 50%|GNU parallel|the job's cores are its own: -j 50%
 --nice 5|GNU parallel|begin the command with nice -n N
---tag|GNU parallel|print it in the command
+--tagstring x|GNU parallel|--tag begins lines with the values
 --line-buffer|GNU parallel|--unordered prints
 -u|GNU parallel|--unordered prints
 -I x|xargs|{} is filled in without it
@@ -50,7 +50,13 @@ done <<'END'
 --partition p|srun|give it to salloc or sbatch
 --multi-prog|srun|give evenstep tasks FILE
 END
-test_expect_success 'what the answer for --tag says works' '
+test_expect_success '--tag: each line begins with the values of its task, of stderr, too; files of results and numbers are as without' '
+	each --tag --results dir --joblog log -- sh -c "seq 2; echo no >&2" x {} ::: a "b  c" >got && printf "a\t1\na\t2\nb  c\t1\nb  c\t2\n" | test_cmp - got &&
+	begins "$(printf "b  c\tno")" && seq 2 | test_cmp - dir/1/a/stdout && echo no | test_cmp - dir/1/a/stderr && tail -n +2 log | cut -f6 | sort -u >n && echo 4 | test_cmp - n &&
+	each --tag -- echo {2}{1} ::: 1 ::: a b >got && printf "1 a\ta1\n1 b\tb1\n" | test_cmp - got &&
+	rm -rf .evenstep-tasks && tasks --tag two >got && printf "echo 1\t1\necho 2\t2\n" | test_cmp - got && tasks --tag --resume two >got && printf "echo 1\t1\necho 2\t2\n" | test_cmp - got
+'
+test_expect_success 'what the answer for --tagstring says works' '
 	each --shell -- "echo {} | sed s/^/{#}:/" ::: a "b  c" >got && printf "1:a\n2:b  c\n" | test_cmp - got
 '
 test_expect_success 'options that make no sense for command lines, and those that --each has no use for' '
@@ -89,10 +95,15 @@ test_expect_success 'in percent of all tasks, at least one; never, and too few f
 		test_expect_code 1 tasks --halt $rule thirty >got && seq 30 | grep -vxE "[79]" | test_cmp - got || return 1
 	done
 '
+test_expect_success '--halt soon: what runs may end, nothing more is begun, and --resume-failed does the rest' '
+	rm -rf .evenstep-tasks && printf "sleep 0.7; echo 1\nsleep 0.2; exit 3\n" >halted && seq 3 90 | sed "s/^/sleep 0.1; echo /" >>halted &&
+	test_expect_code 1 tasks -j 2 --halt soon,fail=1 halted >got && begins "evenstep: --halt: 1 task has failed: nothing more is begun" &&
+	begins "1 task has failed, and --halt or --keep-going has the run end then" && test "$(head -1 got)" = 1 && test "$(wc -l <got)" -lt 5 &&
+	sed -i "s/exit 3/echo 2/" halted && tasks --resume-failed halted >got && seq 90 | test_cmp - got
+'
 test_expect_success 'what --halt is not: refused, with what it may be' '
-	test_expect_code 2 tasks --halt soon,fail=1 two && begins "evenstep: --halt soon,fail=1: " && begins ": give now,fail=1: " &&
-	for bad in now,success=1 now,done=1 now,fail=0 now,fail=1.5 now,fail=101% now,fail= now,fail=-1 now 2 x; do
-		test_expect_code 2 tasks --halt $bad two && begins "evenstep: --halt $bad: expected failures that end the run: give never, now,fail=1 or now,fail=10%" || return 1
+	for bad in soon soon,fail=0 soon,fail= soon,success=1 now,success=1 now,done=1 now,fail=0 now,fail=1.5 now,fail=101% now,fail= now,fail=-1 now 2 x; do
+		test_expect_code 2 tasks --halt $bad two && begins "evenstep: --halt $bad: expected failures that end the run: give never, now,fail=1 or soon,fail=10%" || return 1
 	done &&
 	test_expect_code 2 tasks --halt never --keep-going two && begins "exclude each other"
 '

@@ -3,6 +3,7 @@
 #include "launcher/base/notice.h"
 #include "launcher/run/run_early.h"
 #include "launcher/run/run_frames.h"
+#include "launcher/run/run_tasks.h"
 #include "launcher/session/job_end.h"
 #include "pmix_bcast/clock.h"
 
@@ -26,7 +27,7 @@ static void on_job_end(void *arg, int64_t end_ns)
     struct run_stop *s = &r->stop;
     int64_t keep = (int64_t)(r->o->until_end_s * SECOND_NS);
 
-    if (s->by_signal)
+    if (s->by_signal || s->is_halted)
         return;
     if (end_ns == JOB_END_NEVER)
         set_end(r, INT64_MAX, INT64_MAX);
@@ -93,6 +94,11 @@ static void end_if_sure(struct run *r)
 {
     struct run_stop *s = &r->stop;
 
+    if (s->is_halted && !s->by_signal) {
+        run_tasks_halted(r);
+        run_finish(r, 1);
+        return;
+    }
     if (s->job_end && !s->by_signal && s->sure != STOP_SURE) {
         if (s->sure == STOP_UNASKED)
             job_end_ask(s->job_end);

@@ -71,20 +71,20 @@ static int take_colsep(void *at, const char *text, struct es_error *err)
 
 static int take_halt(void *at, const char *text, struct es_error *err)
 {
-    static const char now[] = "now,fail=";
+    static const char now[] = "now,fail=", soon[] = "soon,fail=";
     struct halt_rule *h = at;
+    const char *number = NULL;
     char *end;
 
     *h = (struct halt_rule){0};
     if (strcmp(text, "never") == 0)
         return 0;
-    if (strncmp(text, "soon", 4) == 0)
-        return es_fail(err, ES_USAGE,
-                       "give now,fail=1: --resume does again what was ended",
-                       "--halt %s: what runs at an end cannot be waited for",
-                       text);
-    if (strncmp(text, now, sizeof now - 1) == 0) {
-        const char *number = text + sizeof now - 1;
+    if (strncmp(text, now, sizeof now - 1) == 0)
+        number = text + sizeof now - 1;
+    h->is_soon = strncmp(text, soon, sizeof soon - 1) == 0;
+    if (h->is_soon)
+        number = text + sizeof soon - 1;
+    if (number) {
 
         h->fail = strtod(number, &end);
         h->is_percent = *end == '%';
@@ -94,7 +94,7 @@ static int take_halt(void *at, const char *text, struct es_error *err)
             && (h->is_percent || h->fail == floor(h->fail)))
             return 0;
     }
-    return es_fail(err, ES_USAGE, "give never, now,fail=1 or now,fail=10%",
+    return es_fail(err, ES_USAGE, "give never, now,fail=1 or soon,fail=10%",
                    "--halt %s: expected failures that end the run", text);
 }
 
@@ -326,6 +326,8 @@ const struct option run_options_table[] = {
      .needs = "each", .help =
      "CMD is a text for PROGRAM -c (/bin/sh), in which {} is a word, whatever "
      "is in it"},
+    {OPTION_FLAG, "tag", NULL, AT(tag), .needs = "each", .help =
+     "each line that a task prints begins with its values and a tab"},
     {OPTION_SECONDS, "delay", "SECONDS", AT(delay_s), .needs = "each", .help =
      "a slot starts a task so long at least after the one before"},
     {OPTION_GROUP, .name = "sizing:"},
@@ -378,9 +380,10 @@ const struct option run_options_table[] = {
      .bare = "9223372036854775807", .help =
      "what still fails after that is left out, the rest is done, and the end "
      "is exit status 1 with a list; more than MAX such failures end the run"},
-    {OPTION_TAKE, "halt", "never|now,fail=N[%]", AT(halt),
+    {OPTION_TAKE, "halt", "never|now,fail=N[%]|soon,fail=N[%]", AT(halt),
      .take = take_halt, .needs = "each", .excludes = "keep-going", .help =
-     "N tasks that fail, or N% of all, end the run, and what runs then"},
+     "N tasks that fail, or N% of all, end the run: now, or as soon as what runs "
+     "has ended"},
     {OPTION_FLAG, "bisect", NULL, AT(bisect), .help =
      "what still fails is cut in two, and these again, down to --grain, to "
      "find which units it is: only these have failed"},

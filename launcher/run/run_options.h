@@ -23,6 +23,7 @@
 struct halt_rule {  /* all zero: never */
     double fail;    /* so many tasks that fail end the run, ... */
     int is_percent; /* ... or so many of a hundred */
+    int is_soon;    /* what runs then ends by itself */
 };
 
 struct run_options {
@@ -61,6 +62,7 @@ struct run_options {
     char *by_shell[2]; /* the command of command lines, for what asks for one */
     struct halt_rule halt;
     int unordered;          /* output comes as tasks end */
+    int tag;                /* its lines begin with the task's values */
     double delay_s;         /* from the start of one task to the next one's */
     double task_timeout_s;  /* of a task, in place of timeout_s */
     int tasks_fd;           /* the list of tasks; 0: none */

@@ -345,7 +345,7 @@ static int note_task(struct run *r,
     log_end(r, p, i, &place);
     if (!r->o->results
         || task_folder_write(r->o->results, &r->tasks.text.record,
-                             place.unit + 1, &r->tasks.now, i, &p->out, path)
+                             place.unit + 1, &r->tasks.now, i, path)
                == 0)
         return 0;
     return es_fail(r->err, ES_WORK, es_mend_file(errno),
@@ -394,15 +394,69 @@ void run_tasks_name(void *arg, uint64_t unit, char *text, size_t size)
         task_text_say(&r->tasks.text, r->o, &place, text + n, size - (size_t)n);
 }
 
+struct tagging {
+    struct run *r;
+    const struct piece *p;
+    int has_failed; /* r->err says why */
+};
+
+/* "a.txt<tab>" */
+static char *tag_of(void *arg, size_t i)
+{
+    struct tagging *t = arg;
+    struct task_text *text = &t->r->tasks.text;
+    char *tag = NULL;
+
+    if (task_text_read(text, &t->r->work.lines, t->p->part.units.begin + i,
+                       t->r->err)
+            == 0
+        && !(tag = task_text_tag(text)))
+        (void)es_no_memory(t->r->err);
+    t->has_failed = !tag;
+    return tag;
+}
+
+static int tag_lines(struct run *r, const struct piece *p)
+{
+    struct tagging t = {.r = r, .p = p};
+
+    if (task_results_tag(&r->tasks.now, tag_of, &t) == 0)
+        return 0;
+    return t.has_failed ? -1 : fail_spool(r);
+}
+
+void run_tasks_halted(struct run *r)
+{
+    es_fail(
+        r->err, ES_WORK, "see their words above",
+        "%ju task%s failed, and --halt or --keep-going has the run end then",
+        (uintmax_t)r->failures.n, r->failures.n == 1 ? " has" : "s have");
+}
+
+/* --halt soon: what runs is waited for, by run_limit.h. */
+static void halt_soon(struct run *r)
+{
+    if (r->stop.is_halted)
+        return;
+    r->stop.is_halted = 1;
+    r->stop.end_ns = 0;
+    distribution_set_end(r->distribution, 0);
+    notice(
+        "--halt: %ju task%s failed: nothing more is begun, and what runs may "
+        "end",
+        (uintmax_t)r->failures.n, r->failures.n == 1 ? " has" : "s have");
+}
+
 static int too_many(struct run *r)
 {
     if (r->failures.n <= r->o->keep_going)
         return 0;
-    return es_fail(r->err, ES_WORK, "see their words above",
-                   "%ju task%s failed, and --halt or --keep-going has the run "
-                   "end then",
-                   (uintmax_t)r->failures.n,
-                   r->failures.n == 1 ? " has" : "s have");
+    if (r->o->halt.is_soon) {
+        halt_soon(r);
+        return 0;
+    }
+    run_tasks_halted(r);
+    return -1;
 }
 
 int run_tasks_keep(struct run *r, struct piece *p)
@@ -410,11 +464,11 @@ int run_tasks_keep(struct run *r, struct piece *p)
     const char *node = distribution_name(r->distribution, p->part.node);
     struct task_results *now = &r->tasks.now;
 
+    if (note_ends(r, p, node) < 0 || (r->o->tag && tag_lines(r, p) < 0))
+        return -1;
     spool_clear(&p->out);
     p->out = now->out; /* which is the piece's now */
     now->out = (struct spool){0};
-    if (note_ends(r, p, node) < 0)
-        return -1;
     if (show_stderr(r) < 0)
         notice("warning: stderr: %s: what tasks have said there is lost",
                strerror(errno));

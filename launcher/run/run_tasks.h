@@ -32,6 +32,8 @@ int run_tasks_keep(struct run *r, struct piece *p);
 /* A node is lost, or (RUN_ALL_NODES) the run ends: tasks of its pieces that are done
  * count.  Likewise. */
 int run_tasks_rescue(struct run *r, size_t node);
+/* --halt soon has let what runs end: fill r->err with why nothing more has begun. */
+void run_tasks_halted(struct run *r);
 /* Which task a unit is: "cmds:4: false", or "task 4: gzip a.txt"; arg is the run. */
 void run_tasks_name(void *arg, uint64_t unit, char *text, size_t size);
 void run_tasks_clear(struct run_tasks *t);

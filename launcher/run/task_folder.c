@@ -102,7 +102,6 @@ int task_folder_write(const char *dir,
                       uint64_t seq,
                       const struct task_results *results,
                       size_t i,
-                      const struct spool *out,
                       char path[4096])
 {
     char number[32];
@@ -113,7 +112,7 @@ int task_folder_write(const char *dir,
     n = strlen(path);
     snprintf(number, sizeof number, "%ju", (uintmax_t)seq);
     strcpy(path + n, "/stdout");
-    if (write_file(path, out, task_results_out(results, i),
+    if (write_file(path, &results->out, task_results_out(results, i),
                    results->task[i].out)
         < 0)
         return -1;

@@ -20,7 +20,6 @@ int task_folder_write(const char *dir,
                       uint64_t seq,
                       const struct task_results *results,
                       size_t i,
-                      const struct spool *out,
                       char path[4096]);
 
 #endif

@@ -25,7 +25,8 @@
 #define FIELDS "{} is filled in without it, and {{}} stays {}"
 #define FAILED "give --resume-failed, with the options of the run before"
 #define TAG                                                                    \
-    "print it in the command, as in: --shell -- 'cmd {} | sed s/^/{#}:/'"
+    "--tag begins lines with the values of their task, and another text is "   \
+    "printed by --shell -- 'cmd {} | sed s/^/{#}:/'"
 #define SHELL_ENV                                                              \
     "commands have the environment of this one: export NAME before"
 #define FOLDER                                                                 \
@@ -87,7 +88,6 @@ const struct option_habit task_habits[] = {
      "--unordered prints what tasks print as they end, each one whole"},
     {"linebuffer", 0, PARALLEL, NULL,
      "--unordered prints what tasks print as they end, each one whole"},
-    {"tag", 0, PARALLEL, NULL, TAG},
     {"ctag", 0, PARALLEL, NULL, TAG},
     {"tagstring", 0, PARALLEL, NULL, TAG},
     {"quote", 'q', PARALLEL, NULL,

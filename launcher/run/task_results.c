@@ -140,6 +140,72 @@ uint64_t task_results_err(const struct task_results *t, size_t i)
     return i > 0 ? t->task[i - 1].err : 0;
 }
 
+static int tag_part(struct spool *to,
+                    const struct spool *of,
+                    uint64_t from,
+                    uint64_t end,
+                    const char *tag)
+{
+    char bytes[16384];
+    int begins = 1;
+
+    for (size_t n; from < end; from += n) {
+        n = end - from < sizeof bytes ? (size_t)(end - from) : sizeof bytes;
+        if (spool_read(of, from, bytes, n) < 0)
+            return -1;
+        for (size_t at = 0, next; at < n; at = next) {
+            const char *newline = memchr(bytes + at, '\n', n - at);
+
+            next = newline ? (size_t)(newline - bytes) + 1 : n;
+            if ((begins && spool_add(to, tag, strlen(tag)) < 0)
+                || spool_add(to, bytes + at, next - at) < 0)
+                return -1;
+            begins = newline != NULL;
+        }
+    }
+    return 0;
+}
+
+static void take(struct spool *s, struct spool *from)
+{
+    spool_clear(s);
+    *s = *from;
+    *from = (struct spool){0};
+}
+
+int task_results_tag(struct task_results *t,
+                     char *(*tag)(void *arg, size_t i),
+                     void *arg)
+{
+    struct task_results new = {.task = calloc(t->n + 1, sizeof *new.task)};
+    int rc = new.task ? 0 : -1;
+
+    for (size_t i = 0; rc == 0 && i < t->n; i++) {
+        const struct task_result *task = &t->task[i];
+        char *text = tag(arg, i);
+
+        if (!text
+            || tag_part(&new.out, &t->out, task_results_out(t, i), task->out,
+                        text)
+                   < 0
+            || tag_part(&new.err, &t->err, task_results_err(t, i), task->err,
+                        text)
+                   < 0)
+            rc = -1;
+        new.task[i] = (struct task_result){.end = task->end,
+                                           .out = spool_size(&new.out),
+                                           .err = spool_size(&new.err)};
+        free(text);
+    }
+    if (rc == 0) {
+        memcpy(t->task, new.task, t->n * sizeof *t->task);
+        take(&t->out, &new.out);
+        take(&t->err, &new.err);
+    }
+    task_results_clear(&new);
+    return rc;
+}
+
 void task_results_clear(struct task_results *t)
 {
     free(t->task);

@@ -29,6 +29,11 @@ int task_results_read(struct task_results *t,
                       uint64_t most);
 /* One more has ended, and has printed nothing that is kept.  0, or -1: no memory. */
 int task_results_add(struct task_results *t, const struct task_end *e);
+/* Each line of the i-th task begins with tag(arg, i), which is freed, from now on.  0,
+ * or -1 with errno, or as tag() gave NULL: then all is as it was. */
+int task_results_tag(struct task_results *t,
+                     char *(*tag)(void *arg, size_t i),
+                     void *arg);
 void task_results_clear(struct task_results *t);
 
 /* Where the i-th task's part of out, or of err, begins. */

@@ -66,6 +66,23 @@ void task_text_say(const struct task_text *t,
     free(words);
 }
 
+char *task_text_tag(const struct task_text *t)
+{
+    char *values = NULL, *plain = NULL, *tag = NULL;
+    size_t len = 0;
+    FILE *to = open_memstream(&values, &len);
+
+    for (size_t i = 0; to && i < t->record.n; i++)
+        fprintf(to, "%s%s", i > 0 ? " " : "", t->record.value[i]);
+    if (to && fclose(to) == 0)
+        plain = plain_text_new(values);
+    if (plain && asprintf(&tag, "%s\t", plain) < 0)
+        tag = NULL;
+    free(plain);
+    free(values);
+    return tag;
+}
+
 void task_text_clear(struct task_text *t)
 {
     task_record_free(&t->record);

@@ -30,6 +30,9 @@ void task_text_say(const struct task_text *t,
                    const struct task_place *place,
                    char *text,
                    size_t size);
+/* What --tag begins its lines with: the values, a blank between them, and a tab.  To
+ * be freed; NULL: no memory. */
+char *task_text_tag(const struct task_text *t);
 void task_text_clear(struct task_text *t);
 
 #endif

@@ -191,6 +191,38 @@ static void test_copy(void)
     spool_clear(&to);
 }
 
+static int no_tag_at = -1;
+
+static char *tag_of(void *arg, size_t i)
+{
+    char *text = NULL;
+
+    if ((int)i == no_tag_at || asprintf(&text, "%s%zu\t", (char *)arg, i) < 0)
+        return NULL;
+    return text;
+}
+
+static void test_tag(void)
+{
+    struct task_results t;
+
+    make();
+    is_int(task_results_read(&t, &piece, 4), 0, "what has come");
+    no_tag_at = 2;
+    ok(task_results_tag(&t, tag_of, (char *)"x") == -1
+           && strcmp(out_of(&t, 0), "one\n1\n") == 0
+           && strcmp(err_of(&t, 2), "no\n") == 0,
+       "is as it was where a tag is not to be had");
+    no_tag_at = -1;
+    is_int(task_results_tag(&t, tag_of, (char *)"x"), 0, "is tagged");
+    is_str(out_of(&t, 0), "x0\tone\nx0\t1\n", "each line of the first");
+    is_str(err_of(&t, 0), "x0\tcareful\n", "and of its stderr");
+    is_str(out_of(&t, 1), "", "nothing where nothing was");
+    is_str(err_of(&t, 2), "x2\tno\n", "the last with its own");
+    ok(t.task[1].end.status == 4 && t.n == 3, "ends are as they were");
+    task_results_clear(&t);
+}
+
 int main(void)
 {
     test_apart();
@@ -199,6 +231,7 @@ int main(void)
     test_large();
     test_no_memory();
     test_copy();
+    test_tag();
     spool_clear(&piece);
     return done();
 }
