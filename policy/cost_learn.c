@@ -164,8 +164,8 @@ static void fit_terms(struct cost *c, int is_new)
     c->best = was;
 }
 
-/* Without any idea: nothing but units. */
-static void start_terms(struct cost *c)
+/* What a unit costs if nothing else does. */
+static double units_alone(struct cost *c)
 {
     size_t n = 0;
 
@@ -175,7 +175,23 @@ static void start_terms(struct cost *c)
 
             c->scratch[n++] = p->seconds * cost_speed_now(c, i) / p->work;
         }
-    c->now.term[COST_EACH] = select_median(c->scratch, n);
+    return select_median(c->scratch, n);
+}
+
+/* Where to begin: without any idea at nothing but units, and never at units that cost
+ * nothing: a belief in that is held so fast that no piece would move it, and a frame
+ * that costs its start alone is given whole to one node, which then seems right. */
+static void start_terms(struct cost *c)
+{
+    double *each = &c->now.term[COST_EACH];
+    double *believed = &c->problem.believed[COST_EACH];
+    double alone = units_alone(c);
+
+    if (!c->is_known)
+        *each = alone;
+    *each = fmax(*each, EACH_LEAST * alone);
+    if (*believed > 0)
+        *believed = fmax(*believed, EACH_LEAST * alone);
 }
 
 static size_t count_pieces(const struct cost *c)
@@ -512,8 +528,7 @@ void cost_fit(struct cost *c)
 {
     if (!set_stride(c))
         return;
-    if (!c->is_known)
-        start_terms(c);
+    start_terms(c);
     c->is_known = 1;
     cost_guess_copy(&c->before, &c->now, c);
     fit_all(c, !c->is_fitted);

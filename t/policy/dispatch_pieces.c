@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Pieces of which a part is done, and those that another node is to try. */
+/* Pieces of which a part is done, those that another node is to try, and frames that a
+ * run before said one node should have whole. */
+#include "policy/cost.h"
 #include "policy/dispatch.h"
 #include "policy/kinds.h"
 #include "tap.h"
@@ -120,11 +122,71 @@ static void test_certain(void)
     dispatch_destroy(d);
 }
 
+/* Two nodes do frames of 40 units, 24 ms each.  Returns the seconds of the last 20
+ * of 40 frames. */
+static double seconds_of_frames(struct cost *c, double cpu)
+{
+    static double alike[2] = {50, 50};
+    double last = 0;
+
+    d = dispatch_create(2, 1, DISPATCH_BY_COST);
+    if (!d)
+        bail("no memory");
+    dispatch_set_policy(d, kinds_find("even"), state, alike);
+    dispatch_set_cost(d, c);
+    for (int frame = 0; frame < 40; frame++) {
+        double now = 0, ends[2] = {-1, -1}, took[2];
+
+        if (dispatch_begin(d, (struct slice){0, 40}, NULL, 0) < 0)
+            bail("no memory");
+        while (dispatch_left(d) > 0) {
+            size_t first;
+
+            if (dispatch_feed(d, now) < 0)
+                bail("no memory");
+            for (size_t i = 0; i < 2; i++)
+                if (ends[i] < 0 && dispatch_current(d, i)) {
+                    struct slice units = dispatch_current(d, i)->units;
+
+                    took[i] = 0.024 * (double)(units.end - units.begin);
+                    ends[i] = now + took[i];
+                }
+            first = ends[1] >= 0 && (ends[0] < 0 || ends[1] < ends[0]);
+            now = ends[first];
+            ends[first] = -1;
+            dispatch_answered(d, id_at(first), now, took[first],
+                              cpu * took[first]);
+        }
+        last += frame < 20 ? 0 : now;
+    }
+    dispatch_destroy(d);
+    return last;
+}
+
+/* By a run before, on a busy machine, a piece costs its start and no more: then nothing
+ * is gained by two, and one node's pieces would say so again and again. */
+static void test_shared(double cpu)
+{
+    const struct cost_terms start = {.burn = 0.9, .each = 1e-6};
+    struct cost *c = cost_create(2, NULL);
+    double seconds;
+
+    if (!c)
+        bail("no memory");
+    cost_expect(c, &start, 1);
+    seconds = seconds_of_frames(c, cpu);
+    ok(seconds < 1.2 * 20 * 0.48,
+       "that units cost nothing is not believed for long (%.2f s)", seconds);
+    cost_destroy(c);
+}
+
 int main(void)
 {
     test_shorten("static");
     test_shorten("even");
     test_doubts();
     test_certain();
+    test_shared(0);
+    test_shared(0.98);
     return done();
 }
