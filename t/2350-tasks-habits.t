@@ -81,6 +81,11 @@ test_expect_success '-j in percent of the cores; 0 and 100% are all of them' '
 	done
 '
 
+test_expect_success '--retries: what the last try prints is the output of a task' '
+	each --retries 2 --joblog log -- sh -c "echo \$1; echo tried \$1 >&2; test -e tried.\$1 || { >tried.\$1; exit 1; }" x {} ::: a b >got && printf "a\nb\n" | test_cmp - got &&
+	test "$(grep -c "^tried a" err)" = 2 && tail -n +2 log | cut -f6 | sort -u >n && echo 2 | test_cmp - n
+'
+
 # --- --halt -----------------------------------------------------------------------------------
 seq 30 | sed 's/.*/test & != 7 \&\& test & != 9 \&\& echo &/' >thirty
 test_expect_success '--halt now,fail=N: so many failures end the run, what is done comes out, and --resume-failed does the rest' '

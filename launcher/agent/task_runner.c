@@ -389,7 +389,7 @@ static int run_task(struct runner *r, char *const argv[], struct es_error *err)
     struct task t;
     uint32_t tries = 0;
 
-    do {
+    for (;;) {
         tries++;
         t = (struct task){.end = {.tries = tries}};
         keep_delay(r);
@@ -397,8 +397,12 @@ static int run_task(struct runner *r, char *const argv[], struct es_error *err)
             return 0;
         if (run_once(r, &t, argv, err) < 0)
             return -1;
-    } while (!r->stopped && !r->cannot_exec && !is_done(r, &t.end)
-             && tries <= r->retries);
+        if (r->stopped || r->cannot_exec || is_done(r, &t.end)
+            || tries > r->retries)
+            break;
+        if (put_part(r, TASK_AGAIN, "", 0) < 0)
+            return -1;
+    }
     if (r->cannot_exec || (r->stopped && !is_done(r, &t.end)))
         return 0; /* it has not been done */
     return put_end(r, &t.end);

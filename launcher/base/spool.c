@@ -138,6 +138,13 @@ int spool_write_to(struct spool *s, int fd)
     return write_all(fd, s->text, s->len);
 }
 
+void spool_cut(struct spool *s, uint64_t size)
+{
+    s->len = size > s->in ? (size_t)(size - s->in) : 0;
+    if (size < s->in)
+        s->in = size; /* what is behind it in the file is written over */
+}
+
 void spool_clear(struct spool *s)
 {
     int saved = errno;

@@ -29,6 +29,8 @@ uint64_t spool_size(const struct spool *s); /* bytes in all */
 /* Read len bytes from offset `at` on; at + len is at most spool_size().  0, or
  * -1 with errno. */
 int spool_read(const struct spool *s, uint64_t at, void *bytes, size_t len);
+/* Only the first so many bytes, at most spool_size(), stay. */
+void spool_cut(struct spool *s, uint64_t size);
 void spool_clear(struct spool *s);
 /* What mends it where bytes could not be added for that error. */
 const char *spool_mend(int error);

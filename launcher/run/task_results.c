@@ -59,7 +59,15 @@ static void on_end(void *arg, const struct task_end *e)
         r->error = ENOMEM;
 }
 
-static const struct task_events events = {.text = on_text, .end = on_end};
+static void on_again(void *arg)
+{
+    struct task_results *t = ((struct reading *)arg)->to;
+
+    spool_cut(&t->out, task_results_out(t, t->n));
+}
+
+static const struct task_events events = {
+    .text = on_text, .again = on_again, .end = on_end};
 
 int task_results_copy(struct spool *to_spool,
                       const struct spool *of,
@@ -77,22 +85,6 @@ int task_results_copy(struct spool *to_spool,
             return -1;
         from += n;
     }
-    return 0;
-}
-
-/* Without what a task has printed that has not ended. */
-static int cut(struct spool *s, uint64_t size)
-{
-    struct spool whole = {0};
-
-    if (spool_size(s) == size)
-        return 0;
-    if (task_results_copy(&whole, s, 0, size) < 0) {
-        spool_clear(&whole);
-        return -1;
-    }
-    spool_clear(s);
-    *s = whole;
     return 0;
 }
 
@@ -124,10 +116,10 @@ int task_results_read(struct task_results *t,
             return fail(r.error);
         at += n;
     }
-    return cut(&t->out, task_results_out(t, t->n)) < 0
-                   || cut(&t->err, task_results_err(t, t->n)) < 0
-               ? -1
-               : 0;
+    spool_cut(&t->out,
+              task_results_out(t, t->n)); /* of one that has not ended */
+    spool_cut(&t->err, task_results_err(t, t->n));
+    return 0;
 }
 
 uint64_t task_results_out(const struct task_results *t, size_t i)

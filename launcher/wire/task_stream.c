@@ -63,6 +63,8 @@ static int begin_part(struct task_stream *r)
     r->n = 0;
     if (r->kind == TASK_END)
         return r->left == TASK_END_BYTES ? 0 : -1;
+    if (r->kind == TASK_AGAIN)
+        return r->left == 0 ? 0 : -1;
     return (r->kind == TASK_OUT || r->kind == TASK_ERR) && r->left > 0
                    && r->left <= TASK_PART_MAX
                ? 0
@@ -80,6 +82,8 @@ static int end_part(struct task_stream *r,
             return -1;
         on->end(arg, &e);
     }
+    if (r->kind == TASK_AGAIN)
+        on->again(arg);
     r->kind = 0;
     r->n = 0;
     return 0;

@@ -5,8 +5,9 @@
  * units are tasks.
  *
  * It is a sequence of parts: kind u8, length u32, and so many bytes.  TASK_OUT and
- * TASK_ERR are what the task at hand has written, TASK_END is how it ended, and the
- * next part is of the next task.  Numbers are little endian.
+ * TASK_ERR are what the task at hand has written.  TASK_AGAIN, without bytes: it has
+ * failed and is tried again, and what it has written to stdout does not count.  TASK_END
+ * is how it ended, and the next part is of the next task.  Numbers are little endian.
  */
 #ifndef LAUNCHER_WIRE_TASK_STREAM_H
 #define LAUNCHER_WIRE_TASK_STREAM_H
@@ -14,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum task_part { TASK_OUT = 1, TASK_ERR, TASK_END };
+enum task_part { TASK_OUT = 1, TASK_ERR, TASK_END, TASK_AGAIN };
 
 #define TASK_PART_HEAD 5u     /* bytes before those of a part */
 #define TASK_PART_MAX  65536u /* bytes of a part */
@@ -54,6 +55,7 @@ struct task_stream {
 
 struct task_events {
     void (*text)(void *arg, enum task_part kind, const void *bytes, size_t len);
+    void (*again)(void *arg);
     void (*end)(void *arg, const struct task_end *e);
 };
 

@@ -42,7 +42,13 @@ static void on_end(void *arg, const struct task_end *e)
     h->ends++;
 }
 
-static const struct task_events events = {.text = on_text, .end = on_end};
+static void on_again(void *arg)
+{
+    add(arg, 1 << 17);
+}
+
+static const struct task_events events = {
+    .text = on_text, .again = on_again, .end = on_end};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -64,7 +64,14 @@ static void on_end(void *arg, const struct task_end *e)
     task[n++].end = *e;
 }
 
-static const struct task_events events = {.text = on_text, .end = on_end};
+static void on_again(void *arg)
+{
+    (void)arg;
+    task[n].out_len = 0;
+}
+
+static const struct task_events events = {
+    .text = on_text, .again = on_again, .end = on_end};
 
 /* --- a runner ------------------------------------------------------------- */
 
@@ -414,10 +421,12 @@ static void test_much(void)
 static void test_tries(void)
 {
     run(0, 2,
-        "1\techo x >>tried; test $(wc -l <tried) = 3\n2\techo x >>failed; exit 3\n",
+        "1\techo x >>tried; wc -l <tried; test $(wc -l <tried) = 3\n2\techo x >>failed; exit 3\n",
         WORDS(BY_SHELL, "--retries=3", "--"));
     ok(n == 2 && has_ended(0, 0, 0) && task[0].end.tries == 3,
        "a task that fails is tried again until it does not");
+    ok(task[0].out_len == 2 && strncmp(task[0].out, "3\n", 2) == 0,
+       "and only what its last try prints counts");
     ok(has_ended(1, 3, 0) && task[1].end.tries == 4, "or so often");
     run(0, 3, "1\texit 3\n2\texit 0\n3\texit 4\n",
         WORDS(BY_SHELL, "--retries=1", "--ok=3,4", "--"));

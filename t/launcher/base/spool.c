@@ -120,6 +120,37 @@ static void test_read(void)
     spool_clear(&s);
 }
 
+static void test_cut(void)
+{
+    struct spool s = {0};
+    char byte;
+    int wrong = 0;
+
+    for (int i = 0; i < 3; i++)
+        if (spool_add(&s, chunk, sizeof chunk) < 0)
+            bail("cannot add");
+    while (s.in == 0)
+        if (spool_add(&s, chunk, sizeof chunk) < 0)
+            bail("cannot add");
+    spool_cut(&s, spool_size(&s));
+    ok(s.in > 0 && s.len > 0, "cut where it ends it is as it was");
+    spool_cut(&s, s.in + 1);
+    is_int((intmax_t)s.len, 1, "it is cut in memory");
+    spool_cut(&s, 10);
+    ok(spool_size(&s) == 10 && spool_add(&s, "abc", 3) == 0
+           && spool_size(&s) == 13,
+       "and in its file, and goes on there");
+    for (size_t i = 0; i < 3; i++)
+        wrong += spool_read(&s, 10 + i, &byte, 1) < 0 || byte != "abc"[i];
+    while (s.len > 0 && s.in == 10)
+        if (spool_add(&s, chunk, sizeof chunk) < 0)
+            bail("cannot add");
+    for (size_t i = 0; i < 3; i++)
+        wrong += spool_read(&s, 10 + i, &byte, 1) < 0 || byte != "abc"[i];
+    is_int(wrong, 0, "what comes then follows it, in memory and in the file");
+    spool_clear(&s);
+}
+
 static void test_failures(void)
 {
     struct spool s = {0};
@@ -254,6 +285,7 @@ int main(void)
     test_full_for_a_while();
     test_read();
     test_pipe();
+    test_cut();
     test_failures();
     return done();
 }

@@ -191,6 +191,27 @@ static void test_copy(void)
     spool_clear(&to);
 }
 
+static void test_again(void)
+{
+    struct task_results t;
+
+    spool_clear(&piece);
+    put_text(TASK_OUT, "one\n");
+    put_end(0);
+    put_text(TASK_OUT, "half");
+    put_text(TASK_ERR, "why\n");
+    put_text(TASK_AGAIN, "");
+    put_text(TASK_OUT, "two\n");
+    put_end(0);
+    put_text(TASK_AGAIN, "");
+    ok(task_results_read(&t, &piece, 4) == 0 && t.n == 2
+           && strcmp(out_of(&t, 0), "one\n") == 0
+           && strcmp(out_of(&t, 1), "two\n") == 0,
+       "what a try that has failed has printed is left out");
+    is_str(err_of(&t, 1), "why\n", "but not what it said on stderr");
+    task_results_clear(&t);
+}
+
 static int no_tag_at = -1;
 
 static char *tag_of(void *arg, size_t i)
@@ -231,6 +252,7 @@ int main(void)
     test_large();
     test_no_memory();
     test_copy();
+    test_again();
     test_tag();
     spool_clear(&piece);
     return done();

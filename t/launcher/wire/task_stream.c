@@ -27,6 +27,13 @@ static void on_text(void *arg, enum task_part kind, const void *bytes, size_t n)
              kind == TASK_OUT ? 'o' : 'e', (int)n, (const char *)bytes);
 }
 
+static void on_again(void *arg)
+{
+    struct heard *h = arg;
+
+    strncat(h->text, "!", sizeof h->text - strlen(h->text) - 1);
+}
+
 static void on_end(void *arg, const struct task_end *e)
 {
     struct heard *h = arg;
@@ -36,7 +43,8 @@ static void on_end(void *arg, const struct task_end *e)
         h->end[h->n++] = *e;
 }
 
-static const struct task_events events = {.text = on_text, .end = on_end};
+static const struct task_events events = {
+    .text = on_text, .again = on_again, .end = on_end};
 
 struct stream {
     uint8_t bytes[400];
@@ -68,6 +76,7 @@ static void make(struct stream *s)
     *s = (struct stream){0};
     put(s, TASK_OUT, "one", 3);
     put(s, TASK_ERR, "bad", 3);
+    put(s, TASK_AGAIN, "", 0);
     put(s, TASK_OUT, "1", 1);
     put_end(s, &first);
     put_end(s, &second);
@@ -92,7 +101,7 @@ static void test_whole(void)
     make(&s);
     is_int(task_stream_read(&r, s.bytes, s.len, &events, &h), 0,
            "a stream is read at once");
-    is_str(h.text, "o:onee:bado:1..o:open", "each part is of its stream");
+    is_str(h.text, "o:onee:bad!o:1..o:open", "each part is of its stream");
     is_int((intmax_t)h.n, 2, "two tasks have ended");
     ok(are_same(&h.end[0], &first) && are_same(&h.end[1], &second),
        "as they have, in all numbers");
@@ -132,7 +141,7 @@ static void test_cut(void)
         same &= h.n == 2 && are_same(&h.end[0], &first)
                 && are_same(&h.end[1], &second);
         leave_out_marks(h.text);
-        same &= strcmp(h.text, "onebad1..open") == 0;
+        same &= strcmp(h.text, "onebad!1..open") == 0;
     }
     ok(same, "in pieces of 1 to %zu bytes it is the same", s.len - 1);
 }
@@ -161,7 +170,7 @@ static void test_no_stream(void)
     put(&s, (enum task_part)0, "x", 1);
     ok(is_refused(&s), "a part of no kind is refused");
     s = (struct stream){0};
-    put(&s, (enum task_part)4, "x", 1);
+    put(&s, (enum task_part)5, "x", 1);
     ok(is_refused(&s), "one of a kind that is none, too");
     s = (struct stream){0};
     put(&s, TASK_OUT, "", 0);
@@ -173,6 +182,9 @@ static void test_no_stream(void)
     ok(!is_refused(&s), "but not one of the most bytes");
     task_part_head(s.bytes, TASK_END, TASK_END_BYTES - 1);
     ok(is_refused(&s), "an end of another length");
+    s = (struct stream){0};
+    put(&s, TASK_AGAIN, "x", 1);
+    ok(is_refused(&s), "a new try with something in it");
     ok(!end_is_refused((struct task_end){.status = 255, .tries = 1}),
        "of an end what can be is taken");
     ok(end_is_refused((struct task_end){.status = 256, .tries = 1})
