@@ -132,6 +132,11 @@ test_expect_success 'a file that is not there, a folder, an empty one and a prog
 	fails 2 "evenstep: tasks: empty: no tasks.*" evenstep tasks empty &&
 	fails 2 "evenstep: tasks: .*/evenstep:1: has a NUL.*" evenstep tasks "$EVENSTEP_BUILD/evenstep"
 '
+test_expect_success 'an instruction of disBatch, which other programs would follow, is not passed over' '
+	printf "echo a\n#DISBATCH BARRIER\necho b\n" >bar && fails 2 "evenstep: tasks: bar:2: is an instruction, and none can stand in the list: give options .*" evenstep tasks bar &&
+	printf "#EVENSTEP cpus=4\necho a\n" >bar && fails 2 "evenstep: tasks: bar:1: is an instruction.*" evenstep tasks bar &&
+	printf "# DISBATCH\n #x\necho a\n" >bar && evenstep tasks bar >out 2>err && echo a | test_cmp - out
+'
 test_expect_success 'so is a line that no program can get' '
 	{ echo echo a; head -c 1000000 /dev/zero | tr "\\0" x; echo; } >long && fails 2 "evenstep: tasks: long:2: 1000000 bytes, and an argument has 131071 at most.*" evenstep tasks long
 '

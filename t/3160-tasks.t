@@ -75,7 +75,7 @@ test_expect_success '  of each kind some have died while tasks were at work' '
 '
 test_expect_success 'SIGTERM: what is done is kept, exit 4, and --resume goes on' '
 	rm -f ran log && begin && wait_for 60 ran 60 && kill -TERM $(ours evenstep) && { wait $run; code=$?; } && cat err && test $code = 4 && ! ran 160 &&
-	mentioned "stopped by SIGTERM: .* --resume goes on with it" && nothing_left && goes_on && whole && twice 0 && nothing_left
+	mentioned "stopped by SIGTERM: [0-9]* tasks are left: --resume goes on with it" && nothing_left && goes_on && whole && twice 0 && nothing_left
 '
 test_expect_success 'the time limit: exit 4 before it, and --resume goes on' '
 	sed "s/sleep 0.2/sleep 1/" cmds >slow && rm -f ran log &&

@@ -97,7 +97,7 @@ static const char *unit_of(const struct top_step *step)
                                                 [TOP_BCAST] = "bytes",
                                                 [TOP_GRAPH] = "tasks"};
 
-    return unit[step->kind];
+    return step->progress.are_tasks ? "tasks" : unit[step->kind];
 }
 
 /* Three digits of bytes: 12.3 MB; or all digits of anything else that a person
@@ -219,7 +219,9 @@ static void run_bar(char line[TOP_LINE],
                                   .done = (uint64_t)p->done,
                                   .all = (uint64_t)p->all,
                                   .rate = p->rate,
-                                  .left = p->left};
+                                  .left = p->left,
+                                  .are_tasks = p->are_tasks,
+                                  .failed = (uint64_t)fmax(p->failed, 0)};
     char text[PROGRESS_TEXT];
 
     progress_text_bar(text, columns, &now, -1);
@@ -346,10 +348,12 @@ void top_part_head(char line[TOP_LINE],
         [TOP_GRAPH] = {"tasks", "tasks/s", "at", "to do"},
     };
     int width = name_width(columns);
+    const char *rate =
+        step->progress.are_tasks ? "tasks/s" : head[step->kind].rate;
 
     snprintf(line, TOP_LINE, PART_LINE, width, width, "node", "state", "",
-             head[step->kind].part, head[step->kind].rate, "left",
-             head[step->kind].at, head[step->kind].more);
+             head[step->kind].part, rate, "left", head[step->kind].at,
+             head[step->kind].more);
     trim(line);
 }
 

@@ -272,7 +272,8 @@ void run_frames_begin(struct run *r)
     run_known_report(r);
     r->phase = WORKING;
     r->start_ns = clock_ns();
-    run_top_start(&r->top, session_size(r->front.session), r->o->command[0]);
+    run_top_start(&r->top, session_size(r->front.session),
+                  r->o->is_tasks ? r->o->list_path : r->o->command[0]);
     progress_start(&r->progress, work_frames(&r->work), work_units(&r->work),
                    r->o->each);
     if (run_join_open(r) < 0)

@@ -42,6 +42,11 @@ static void tell_left(const struct run *r, char *text, size_t size)
     }
     units = distribution_left(r->distribution);
     begun = distribution_newest(r->distribution, &left)->number + 1;
+    if (r->o->each) {
+        snprintf(text, size, "%ju task%s left", (uintmax_t)units,
+                 units == 1 ? " is" : "s are");
+        return;
+    }
     snprintf(text, size, "%ju unit%s of frame %ju %s left", (uintmax_t)units,
              units == 1 ? "" : "s",
              (uintmax_t)distribution_frame(r->distribution)->number + 1,

@@ -94,6 +94,8 @@ static struct top_progress progress_of(const struct run_top *t,
                                  .elapsed = top_place_elapsed(&t->place),
                                  .planned = -1,
                                  .efficiency = efficiency < 0 ? -1 : efficiency,
+                                 .are_tasks = now.are_tasks,
+                                 .failed = (double)now.failed,
                                  .gain = p->sum.time > 0
                                              ? p->sum.equal / p->sum.time
                                              : expected_gain(t, now.rate)};

@@ -596,6 +596,20 @@ static int is_skipped(const struct task_sources *s,
     return i == len && (s->commands || s->colsep[0]);
 }
 
+/* What other programs read in a comment; to skip it would be to do something else. */
+static int is_instruction(const struct task_sources *s,
+                          const char *text,
+                          size_t len)
+{
+    static const char *const begins[] = {"#DISBATCH", "#EVENSTEP"};
+
+    for (size_t i = 0; s->commands && i < sizeof begins / sizeof *begins; i++)
+        if (len >= strlen(begins[i])
+            && memcmp(text, begins[i], strlen(begins[i])) == 0)
+            return 1;
+    return 0;
+}
+
 /* A byte order mark is no part of the first line. */
 static int pass_mark(struct task_reader *r, struct es_error *err)
 {
@@ -621,6 +635,12 @@ static int next_row(struct task_reader *r,
         rc = next_line(r, &at, &len, err);
         if (rc <= 0)
             return rc;
+        if (is_instruction(r->s, r->text + at, len))
+            return refuse_line(
+                r, row->line,
+                "give options for all lines, as --cpus 4, and what is behind a "
+                "barrier as a second file",
+                err, "is an instruction, and none can stand in the list");
     } while (is_skipped(r->s, r->text + at, len));
     if (!r->s->nul && memchr(r->text + at, '\0', len))
         return refuse_line(r, row->line,

@@ -78,6 +78,8 @@ static json_t *progress_to_json(const struct top_progress *p)
         "left", p->left, "elapsed", p->elapsed, "planned", p->planned,
         "efficiency", p->efficiency, "gain", p->gain);
 
+    if (p->are_tasks)
+        json = json_member(json, "failed", json_real(p->failed));
     if (!p->energy[0])
         return json;
     json = json_member(json, "energy", json_string(p->energy));

@@ -25,6 +25,7 @@
  *    "last":80}
  *
  * A step has "seconds" since it began, and "reason", a sentence.
+ * progress of a run whose units are tasks has "failed", how many of them have.
  * One whose agent was lost while its tasks go on has "lost", the seconds after
  * which nothing more is known of it.
  *
@@ -87,6 +88,8 @@ struct top_progress {
     double planned;       /* seconds in all, of a graph; or -1 */
     double efficiency;    /* of a run, so far; or -1 */
     double gain;          /* time of equal parts / its time; or -1 */
+    int are_tasks;        /* units, of a run: */
+    double failed;        /* so many have; -1: they are none */
     char energy[16];      /* where it comes from; "": not known */
     double joules, watts; /* of all nodes */
 };

@@ -152,6 +152,13 @@ static int read_progress_energy(struct top_progress *p, const json_t *json)
                : 0;
 }
 
+static int read_tasks(struct top_progress *p, const json_t *json)
+{
+    p->failed = -1;
+    p->are_tasks = json_object_get(json, "failed") != NULL;
+    return p->are_tasks ? read_count(&p->failed, json, "failed") : 0;
+}
+
 static int read_progress(struct top_progress *p, const json_t *json)
 {
     return read_count(&p->frame, json, "frame") < 0
@@ -164,6 +171,7 @@ static int read_progress(struct top_progress *p, const json_t *json)
                    || read_amount(&p->planned, json, "planned") < 0
                    || read_amount(&p->efficiency, json, "efficiency") < 0
                    || read_amount(&p->gain, json, "gain") < 0
+                   || read_tasks(p, json) < 0
                    || read_progress_energy(p, json) < 0
                ? -1
                : 0;

@@ -191,6 +191,26 @@ static void test_graph(void)
        "tasks that wait; a wider terminal has room for longer names");
 }
 
+static void test_tasks(void)
+{
+    struct top_part parts[1] = {part("n0", TOP_WORKING)};
+    struct top_step s = run_of(parts, 1);
+    char line[TOP_LINE];
+
+    s.progress.are_tasks = 1;
+    s.progress.frame = 0;
+    s.progress.frames = 1;
+    s.progress.failed = 3;
+    top_bar_line(line, &s, 80);
+    ok(strstr(line, "] 1080/4320 tasks, 3 failed, 58.3/s, 0:56 left"),
+       "a run of tasks: how many have failed");
+    top_sum_line(line, &s);
+    is_str(line, "1 working; tasks/s: min 14.2, median 14.2, mean 14.2",
+           "and how fast they go");
+    top_part_head(line, &s, 80);
+    ok(strstr(line, "tasks/s"), "at the nodes, too");
+}
+
 /* 80x24, and far more nodes than that. */
 static void test_many(void)
 {
@@ -293,6 +313,7 @@ int main(void)
     test_order();
     test_bcast();
     test_graph();
+    test_tasks();
     test_many();
     test_many_metered();
     test_step();

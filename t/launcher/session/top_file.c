@@ -108,6 +108,7 @@ static void test_progress(void)
         OF("run") PROGRESS("4320", "1,\"energy\":\"slurm\",\"joules\":-1,"
                                    "\"watts\":2") PARTS(""),
         OF("run") PROGRESS("1e16", "1") PARTS(""),
+        OF("run") PROGRESS("4320", "1,\"failed\":-1") PARTS(""),
         OF("dance") PROGRESS("4320", "55.5") PARTS(""),
         OF("step") PROGRESS("4320", "55.5") PARTS(""),
         OF("run") PROGRESS("4320", "55.5") PARTS(PART("n0", "asleep", LEFT)),
@@ -130,6 +131,8 @@ static void test_progress(void)
            && step.progress.left < 0 && step.pid == 4711
            && strcmp(step.what, "pov.sh") == 0,
        "what is not known is -1");
+    ok(!step.progress.are_tasks && step.progress.failed < 0,
+       "nor are its units tasks");
     ok(step.part[0].state == TOP_LEAVING && step.part[1].state == TOP_LOST
            && step.part[0].total > 639,
        "its parts");
