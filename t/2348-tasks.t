@@ -124,6 +124,30 @@ test_expect_success MOUNT 'as in a folder that is mounted read-only' '
 	mentioned "warning: no journal of this run beside sub/one: Read-only" && test ! -e sub/.evenstep-tasks
 '
 
+# --- memory ------------------------------------------------------------------
+# A control group of 150 MiB: two tasks of 100 MiB do not fit.
+group=/sys/fs/cgroup/memory/evenstep-test-$$
+if mkdir "$group" 2>/dev/null && echo 150m >"$group/memory.limit_in_bytes"; then
+	test_set_prereq GROUP
+fi
+# in_group COMMAND...
+in_group() { sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$group" "$@"; }
+cat >eat <<'END'
+my $text = "";
+vec($text, $ARGV[0] * 1048576, 8) = 1;
+sleep 1;
+print "$ARGV[0]\n";
+END
+test_expect_success GROUP 'killed for want of memory: named, and run again alone' '
+	in_group evenstep run --local 1 --metrics equal --slots 2 --each --joblog log -- perl eat {} ::: 100 101 >out 2>err; code=$?; cat err && test $code = 0 && printf "100\n101\n" | test_cmp - out &&
+	mentioned "evenstep: killed for want of memory: run again, alone on this node" && tail -n +2 log | cut -f11 | sort -n | tail -1 >n && echo 2 | test_cmp - n
+'
+test_expect_success GROUP 'one that is too large alone, too, has failed, and is said to be' '
+	in_group evenstep run --local 1 --metrics equal --slots 2 --each -- perl eat {} ::: 10 300 >out 2>err; code=$?; cat err && test $code = 1 && echo 10 | test_cmp - out &&
+	mentioned "failed: .*was killed for want of memory, alone on its node, too"
+'
+rmdir "$group" 2>/dev/null || :
+
 # --- what is no list of tasks ------------------------------------------------
 
 test_expect_success 'a file that is not there, a folder, an empty one and a program are refused' '

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/agent/agent_work.h"
+#include "launcher/agent/alone.h"
 #include "launcher/agent/places.h"
 #include "launcher/agent/slice_input.h"
 #include "launcher/agent/slot.h"
@@ -118,6 +119,8 @@ static int receive_command(struct agent_work *w,
     forget_works(&w->common);
     if (msg_read_command(&w->common.command, body, len) < 0)
         return -1;
+    if (w->common.command.kind == COMMAND_TASKS && w->common.alone_fd <= 0)
+        w->common.alone_fd = alone_make(); /* without it none is run alone */
     start_all(w);
     return 0;
 }
@@ -393,6 +396,8 @@ void agent_work_close(struct agent_work *w)
     free(w->common.command.argv);
     forget_works(&w->common);
     free(w->common.files.name);
+    if (w->common.alone_fd > 0)
+        close(w->common.alone_fd);
     free(w->environ);
     free(w);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/agent/slice_spec.h"
+#include "launcher/agent/alone.h"
 #include "launcher/agent/brought.h"
 #include "launcher/agent/places.h"
 #include "launcher/exec/template.h"
@@ -59,17 +60,20 @@ static int take_brought(struct execution_spec *spec,
 }
 
 /* This very program runs them, see task_runner.h; their words it fills in itself. */
-static char **runner_argv(char *const argv[])
+static char **runner_argv(const struct slot_common *c, char *const argv[])
 {
-    static const char *const first[] = {"/proc/self/exe", "--tasks"};
-    size_t n = 0;
+    char alone[80] = "--alone=";
+    const char *const first[] = {"/proc/self/exe", "--tasks", alone};
+    size_t n = 0, before = c->alone_fd > 0 ? 3 : 2;
     char **words;
 
+    if (c->alone_fd > 0)
+        alone_path(alone + strlen(alone), c->alone_fd);
     while (argv[n])
         n++;
-    words = calloc(n + 3, sizeof *words);
-    for (size_t i = 0; words && i < n + 2; i++) {
-        words[i] = strdup(i < 2 ? first[i] : argv[i - 2]);
+    words = calloc(n + before + 1, sizeof *words);
+    for (size_t i = 0; words && i < n + before; i++) {
+        words[i] = strdup(i < before ? first[i] : argv[i - before]);
         if (!words[i]) {
             template_free(words);
             return NULL;
@@ -82,7 +86,7 @@ static char **argv_of(const struct slot_common *c, const struct msg_run *run)
 {
     char *const *argv = command_of(c, run);
 
-    return c->command.kind == COMMAND_TASKS ? runner_argv(argv)
+    return c->command.kind == COMMAND_TASKS ? runner_argv(c, argv)
                                             : template_argv(argv, run, c->node);
 }
 

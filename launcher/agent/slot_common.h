@@ -25,6 +25,7 @@ struct slot_common {
     const char *node;                /* its name */
     char *const *environ;            /* for the commands */
     struct msg_command command;      /* argv NULL: not there yet */
+    int alone_fd;                    /* of alone.h, for tasks; 0: none */
     struct msg_work work[WORKS_MAX]; /* works: other commands */
     size_t works;
     struct msg_files files;       /* that each slice makes; n may be 0 */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/agent/task_runner.h"
+#include "launcher/agent/alone.h"
 #include "launcher/agent/job_memory.h"
 #include "launcher/base/number.h"
 #include "launcher/base/spool.h"
@@ -11,6 +12,7 @@
 #include "pmix_bcast/clock.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -28,6 +30,7 @@
 #define FLUSH_MS   50     /* they wait no longer, if a task goes on */
 #define KILL_MS    2000   /* from SIGTERM to SIGKILL, as of other commands */
 #define DOUBT_MS   500    /* from a death by SIGTERM until ours has come */
+#define ROOM_MS    20     /* until it is asked again whether a task may run */
 #define STATUS_MAX 256
 
 struct runner {
@@ -50,6 +53,7 @@ struct runner {
     int cannot_exec; /* CMD could not be started: 127 or 126 */
     int64_t last_start_ns;
     uint64_t memory_kills; /* of our control groups so far */
+    int alone_fd;          /* of alone.h; 0: none */
     uint8_t out[OUT_MAX];
     size_t len;       /* of out */
     int64_t since_ns; /* when the first of these came */
@@ -384,24 +388,65 @@ static void keep_delay(struct runner *r)
             hear_stop(r);
 }
 
+/* Beside those of other slots, or alone; if that cannot be known it runs. */
+static void enter(struct runner *r, int alone)
+{
+    struct pollfd fd = {.fd = r->signal_fd, .events = POLLIN};
+
+    while (r->alone_fd > 0 && !r->stopped
+           && alone_enter(r->alone_fd, alone) == 0)
+        if (poll(&fd, 1, ROOM_MS) > 0)
+            hear_stop(r);
+}
+
+static void leave(struct runner *r)
+{
+    if (r->alone_fd > 0)
+        alone_leave(r->alone_fd);
+}
+
+/* Is a task that has failed to be run again?  *alone is set where that is for want of
+ * memory. */
+static int is_again(struct runner *r, struct task *t, int *alone, int64_t *left)
+{
+    static const char line[] =
+        "evenstep: killed for want of memory: run again, alone on this node (--mem "
+        "BYTES counts memory)\n";
+
+    if (t->end.why == TASK_NO_MEMORY && *alone)
+        t->end.why = TASK_NO_MEMORY_ALONE;
+    if (t->end.why == TASK_NO_MEMORY && r->alone_fd > 0) {
+        *alone = 1;
+        return put_part(r, TASK_ERR, line, sizeof line - 1) < 0 ? -1 : 1;
+    }
+    return (*left)-- > 0;
+}
+
 static int run_task(struct runner *r, char *const argv[], struct es_error *err)
 {
     struct task t;
     uint32_t tries = 0;
+    int64_t left = r->retries;
+    int alone = 0, again;
 
     for (;;) {
         tries++;
         t = (struct task){.end = {.tries = tries}};
         keep_delay(r);
-        if (r->stopped)
+        enter(r, alone);
+        again = r->stopped ? 0 : run_once(r, &t, argv, err);
+        leave(r);
+        if (again < 0)
+            return -1;
+        if (r->stopped && !t.has_ended)
             return 0;
-        if (run_once(r, &t, argv, err) < 0)
-            return -1;
-        if (r->stopped || r->cannot_exec || is_done(r, &t.end)
-            || tries > r->retries)
+        if (r->stopped || r->cannot_exec || is_done(r, &t.end))
             break;
-        if (put_part(r, TASK_AGAIN, "", 0) < 0)
+        again = is_again(r, &t, &alone, &left);
+        if (again < 0 || (again && put_part(r, TASK_AGAIN, "", 0) < 0))
             return -1;
+        if (!again)
+            break;
     }
     if (r->cannot_exec || (r->stopped && !is_done(r, &t.end)))
         return 0; /* it has not been done */
@@ -525,6 +570,8 @@ static int take_option(struct runner *r, const char *word)
         r->how |= TASK_REPEAT;
     else if (strncmp(word, "--shell=", 8) == 0)
         r->shell = value;
+    else if (strncmp(word, "--alone=", 8) == 0)
+        r->alone_fd = open(value, O_RDWR | O_CLOEXEC);
     else if (strncmp(word, "--retries=", 10) == 0)
         return number_parse_int(value, 0, INT32_MAX, &r->retries);
     else if (strncmp(word, "--timeout=", 10) == 0)

@@ -192,6 +192,9 @@ static void say_how(const struct task_end *e,
         snprintf(how, size, "still ran after %g s", timeout_s);
     else if (e->why == TASK_NO_MEMORY)
         snprintf(how, size, "was killed for want of memory: give --mem");
+    else if (e->why == TASK_NO_MEMORY_ALONE)
+        snprintf(how, size,
+                 "was killed for want of memory, alone on its node, too");
     else if (e->exec_errno)
         snprintf(how, size, "could not be started: %s",
                  strerror((int)e->exec_errno));

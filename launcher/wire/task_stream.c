@@ -37,7 +37,7 @@ static int read_end_of_task(struct task_end *e,
                            .elapsed_ns = get_le64(bytes + 32),
                            .cpu_ns = get_le64(bytes + 40)};
     return e->status <= 255 && e->signal <= 128 && e->exec_errno <= 4095
-                   && e->tries > 0 && e->why <= TASK_NO_MEMORY
+                   && e->tries > 0 && e->why <= TASK_NO_MEMORY_ALONE
                ? 0
                : -1;
 }

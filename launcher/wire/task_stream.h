@@ -23,8 +23,9 @@ enum task_part { TASK_OUT = 1, TASK_ERR, TASK_END, TASK_AGAIN };
 
 enum task_why {
     TASK_BY_ITSELF,
-    TASK_LATE,     /* it was ended, as it ran for longer than --timeout */
-    TASK_NO_MEMORY /* the kernel has killed it for want of memory */
+    TASK_LATE,           /* it was ended, as it ran for longer than --timeout */
+    TASK_NO_MEMORY,      /* the kernel has killed it for want of memory ... */
+    TASK_NO_MEMORY_ALONE /* ... while it ran alone at its node, too */
 };
 
 struct task_end {

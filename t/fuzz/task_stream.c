@@ -35,7 +35,7 @@ static void on_end(void *arg, const struct task_end *e)
     struct heard *h = arg;
 
     if (e->status > 255 || e->signal > 128 || e->tries == 0
-        || e->why > TASK_NO_MEMORY)
+        || e->why > TASK_NO_MEMORY_ALONE)
         abort();
     add(h, 1 << 16 | e->status);
     add(h, e->begun_ns);

@@ -190,7 +190,7 @@ static void test_no_stream(void)
     ok(end_is_refused((struct task_end){.status = 256, .tries = 1})
            && end_is_refused((struct task_end){.signal = 129, .tries = 1})
            && end_is_refused((struct task_end){.exec_errno = 4096, .tries = 1})
-           && end_is_refused((struct task_end){.why = 3, .tries = 1})
+           && end_is_refused((struct task_end){.why = 4, .tries = 1})
            && end_is_refused((struct task_end){.tries = 0}),
        "and what cannot is not");
 }
