@@ -2,13 +2,15 @@
 /*
  * pinned ITERATIONS MILLISECONDS W0,W1,...: as regions, by threads of one process
  * instead of ranks.  Thread i is pinned to the i-th CPU that there is and meters
- * itself.  The first prints a line a region: its seconds.
+ * itself.  Who waits spins: else a limit of its own would give the others nothing.
+ * The first prints a line a region: its seconds.
  */
 #include "calibrated.h"
 #include "launcher/libevenstep/evenstep.h"
 
 #include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,10 +20,25 @@
 #define PIECES      200 /* of a thread's work 1.0, each followed by a tick */
 #define THREADS_MAX 64
 
-static pthread_barrier_t barrier;
+static atomic_uint arrived, rounds;
+static unsigned threads = 1;
 static int iterations;
 static long loops;
 static const char *work;
+
+/* Until all are here. */
+static void meet(void)
+{
+    unsigned round = atomic_load(&rounds);
+
+    if (atomic_fetch_add(&arrived, 1) + 1 == threads) {
+        atomic_store(&arrived, 0);
+        atomic_fetch_add(&rounds, 1);
+    } else {
+        while (atomic_load(&rounds) == round)
+            ;
+    }
+}
 
 static void pin(int i)
 {
@@ -53,14 +70,14 @@ static void *run(void *arg)
     for (int k = 0; k < iterations; k++) {
         double began;
 
-        pthread_barrier_wait(&barrier);
+        meet();
         began = now();
         evenstep_work(pieces);
         for (uint64_t i = 0; i < pieces; i++) {
             compute(loops);
             evenstep_tick(i + 1);
         }
-        pthread_barrier_wait(&barrier);
+        meet();
         if (number == 0) {
             printf("%d %.3f\n", k, now() - began);
             fflush(stdout);
@@ -78,18 +95,17 @@ static void *run_pinned(void *arg)
 int main(int argc, char **argv)
 {
     pthread_t other;
-    int n = 1;
 
     if (argc != 4)
         return 2;
     iterations = atoi(argv[1]);
     work = argv[3];
     for (const char *at = work; (at = strchr(at, ',')) != NULL; at++)
-        n++;
-    if (n > THREADS_MAX || pthread_barrier_init(&barrier, NULL, (unsigned)n))
+        threads++;
+    if (threads > THREADS_MAX)
         return 2;
     loops = (long)(calibrate() * atof(argv[2]) / 1e3 / PIECES);
-    for (int i = 1; i < n; i++)
+    for (unsigned i = 1; i < threads; i++)
         if (pthread_create(&other, NULL, run_pinned, (void *)(intptr_t)i) != 0)
             return 1;
     pin(0); /* only now: the others begin with the CPUs of this one */

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """truth.py CASE [MILLISECONDS]: as truth.c, by mpi4py: uneven, sleep (asks and
 sleeps), and futures (a pool of mpi4py.futures whose master waits for results)."""
+# What a pool needs is read before the first call of MPI: nobody keeps books of that.
+import concurrent.futures.thread
 import sys
 import time
 from mpi4py import MPI
@@ -64,7 +66,7 @@ def futures():
     books = [0.0] * ranks
     with MPICommExecutor(world, root=0) as pool:
         if pool is not None:
-            for took, by in pool.map(task, [4, 4, 12] * 3):
+            for took, by in pool.map(task, [4, 4, 12] * 9):
                 books[by] += took
     books = world.bcast(books, root=0)
     useful = books[rank]
