@@ -90,11 +90,56 @@ static int by_node(struct pull *choice, const struct pull_view *v)
     return 0;
 }
 
+/* A chunk of that branch from the node in our place there: none while another chunk
+ * of it is on its way. */
+static int of_branch(struct pull *choice,
+                     const struct pull_view *v,
+                     uint32_t branch)
+{
+    const struct plan *p = v->plan;
+    uint32_t k = p->branches, wanted = p->chunks;
+    uint32_t first = p->chunks < k ? branch % p->chunks : branch;
+
+    choice->node = v->self / k * k + branch;
+    if (choice->node >= p->nodes)
+        return 0;
+    for (uint32_t j = first; j < p->chunks; j += k) {
+        if (v->hold[j] == CHUNK_ASKED)
+            return 0;
+        if (wanted == p->chunks && is_wanted(v, j))
+            wanted = j;
+    }
+    choice->chunk = wanted;
+    return wanted < p->chunks && may_ask(v, choice->node, wanted);
+}
+
+/* What is asked for in a slot comes in the next one.  Who has that already asks for
+ * the turn behind it, and so on.  Once all must have their branch's chunk, who waits
+ * for one from each branch that it lacks, as for a slow node's, asks by lot. */
+static int by_turn(struct pull *choice, const struct pull_view *v)
+{
+    const struct estimator *e = v->estimator;
+    uint32_t k = v->plan->branches;
+    double turn = e->slot > 0 ? (v->now - e->start) / e->slot + 1 : 0;
+
+    if (v->plan->shape != PLAN_BRANCHES || turn < 1)
+        return 0;
+    for (uint32_t i = 0; i < k; i++) {
+        uint64_t branch = v->self % k + (uint64_t)turn + i;
+
+        if (of_branch(choice, v, (uint32_t)(branch % k)))
+            return 1;
+    }
+    return turn < 2.0 * k ? 0 : by_chunk(choice, v);
+}
+
 int pull_choose(struct pull *choice,
                 const struct pull_view *v,
                 enum pull_way way)
 {
     if (v->plan->chunks == 0)
         return 0;
+    if (way == PULL_BY_TURN)
+        return by_turn(choice, v);
     return way == PULL_BY_CHUNK ? by_chunk(choice, v) : by_node(choice, v);
 }

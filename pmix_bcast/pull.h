@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * pull.h - what a node asks for next, and whom, in two ways.  Pure.
+ * pull.h - what a node asks for next, and whom, in three ways.  Pure.
  *
- * Both choose at random among the nodes that should have a chunk by now (see
- * estimator.h), so that no node is asked by all.  (CN 102486739.)
+ * All ask for what a node should have by now (see estimator.h).  Two choose it
+ * by lot, so that no node is asked by all; by turn, no two nodes that are at the
+ * same time ask the same one.  (CN 102486739 has "random or other choices".)
  */
 #ifndef PMIX_BCAST_PULL_H
 #define PMIX_BCAST_PULL_H
 
 #include "pmix_bcast/estimator.h"
 
-enum pull_way {                    /* in an order, too: see bcast_message.h */
-                PULL_BY_CHUNK = 0, /* way A: first the chunk, then who has it */
-                PULL_BY_NODE =
-                    1, /* way B: first the node, then which of its chunks */
+/* In an order, too: see bcast_message.h. */
+enum pull_way {
+    PULL_BY_TURN = 0, /* in the T-th time of a chunk a node of branch i asks the
+                          one in its own place of branch i + T */
+    PULL_BY_CHUNK = 1, /* way A: first a chunk, then by lot who has it */
+    PULL_BY_NODE = 2, /* way B: first a node by lot, then which of its chunks */
 };
 
 enum hold { CHUNK_MISSING, CHUNK_ASKED, CHUNK_HELD };

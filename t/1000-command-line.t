@@ -63,7 +63,7 @@ a time of no unit|2|run --timeout 2d --range 0:5 -- true|evenstep: --timeout: "2
 a count that is no number|2|run --retries many --range 0:5 -- true|evenstep: --retries: "many" is no whole number: give a whole number from 0 to 1000
 agents that are no number|2|bcast --local two a b|evenstep: --local: "two" is no number: give 1 to 1024 agents
 speeds of agents that are too few|2|probe --local 2=80|evenstep: --local: the speeds are not 2 numbers from 1: .*
-a word that is none|2|bcast --pull nod a b|evenstep: --pull: "nod" is unknown: give chunk or node
+a word that is none|2|bcast --pull nod a b|evenstep: --pull: "nod" is unknown: give turn, chunk or node
 options that exclude each other|2|graph run --local 2 --srun -N2 g|evenstep: --local and --srun exclude each other: give one of them
 an option without the one it needs|2|report --frames 0:5 r|evenstep: --frames: there is no --svg: give --svg PICTURE, too
 an option of another action|2|graph plan --journal j g|evenstep: graph plan: --journal is not for it: see `evenstep graph --help`

@@ -93,7 +93,7 @@ for n in 1 5; do
 		done
 	'
 done
-for options in --verify --strict '--strict --pull chunk' '--strict --pull node' '--branches 1' '-F 2' '--fanout 6' \
+for options in --verify --strict '--strict --pull chunk' '--strict --pull node' '--strict --pull turn' '--branches 1' '-F 2' '--fanout 6' \
 	'--branches 99' '-s 4Ki' '--size 1M' '--chunk 4MiB' '--strict -s 16k --pull node' '--strict -F 1' '--strict -F 6 -s 100000' \
 	'--verify --strict -p -f -s 64k'; do
 	test_expect_success "with $options" '
@@ -177,7 +177,7 @@ a fanout of -1|2|--local 2 --branches=-1 file dst/{node}/x|--fanout: "-1" is out
 a timeout of 0|2|--local 2 -t 0 file dst/{node}/x|--timeout: "0" is out of range: .*
 a timeout that a healthy node could miss|2|--local 2 -t 2.9 file dst/{node}/x|--timeout: "2.9" is out of range: give seconds from 3 to 1000000, as .*
 a timeout of nan|2|--local 2 -t nan file dst/{node}/x|--timeout: "nan" is no time: .*
-an unknown pull|2|--local 2 --pull all file dst/{node}/x|--pull: "all" is unknown: give chunk or node
+an unknown pull|2|--local 2 --pull all file dst/{node}/x|--pull: "all" is unknown: give turn, chunk or node
 an unknown option|2|--local 2 --fast file dst/{node}/x|--fast: no such option: see .*
 a value that is missing|2|--local 2 file dst/{node}/x -s|--size: a value is missing: give --size SIZE
 no nodes|2|--local 0 file dst/{node}/x|--local: "0" is out of range: .*

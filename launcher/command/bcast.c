@@ -141,8 +141,8 @@ static const struct option options[] = {
      "read DST back on every node before it counts"},
     {OPTION_FLAG, "strict", NULL, AT(strict), .help =
      "the tree and pull as published (CN 102486739)"},
-    {OPTION_WORD, "pull", "chunk|node", AT(setup.way), .help =
-     "with --strict: choose first the chunk, or the node"},
+    {OPTION_WORD, "pull", "turn|chunk|node", AT(setup.way), .help =
+     "with --strict: each asks another in turn; or by lot, first for the chunk or the node"},
     {OPTION_TAKE, "interface", "LIST", .take = interface_take, .help =
      "data goes by the fastest of these networks that two nodes have, as in "
      "\"ib0,hsn*,10.1.0.0/16\""},

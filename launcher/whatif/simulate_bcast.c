@@ -53,8 +53,8 @@ static const struct option options[] = {
     {OPTION_SIZE, "chunk", "SIZE", AT(wish.chunk), .low = CHUNK_MIN,
      .high = 1e9, .help =
      "bytes of a chunk, 1Ki to 4Mi; with sbcast, of a block (as is best)"},
-    {OPTION_WORD, "pull", "chunk|node", AT(simulation.way), .def = "chunk",
-     .help = "with strict: choose first the chunk, or the node"},
+    {OPTION_WORD, "pull", "turn|chunk|node", AT(simulation.way), .def = "turn",
+     .help = "with strict: each asks another in turn; or by lot, first for the chunk or the node"},
     {OPTION_NUMBER, "slow", "P", AT(slow), .high = 100, .help =
      "percent of the nodes have a quarter of the rate (0)"},
     {OPTION_COUNT, "dead", "K", AT(simulation.dead), .high = PLAN_NODES_MAX,

@@ -204,7 +204,7 @@
  * release, for ever.
  * The envelope (message.h) and the handshake have versions of their own.
  */
-#define PROTOCOL_VERSION 9u
+#define PROTOCOL_VERSION 10u
 #define RELEASE_MAX      32u /* of evenstep, as "0.2.0" */
 
 enum protocol_type {

@@ -17,7 +17,7 @@ static struct estimator estimator;
 static uint8_t hold[CHUNKS], presence[NODES];
 static uint64_t seed;
 static struct pull_view view;
-static const char *const way_name[] = {"by chunk", "by node"};
+static const char *const way_name[] = {"by turn", "by chunk", "by node"};
 
 static void fresh(enum plan_shape shape, uint32_t branches, uint32_t self)
 {
@@ -220,6 +220,42 @@ static void test_ways(void)
     ok(n > 400 && n < 600, "by node: a branch is chosen as one of two: %u", n);
 }
 
+/* With a chunk a branch: in each slot every node asks another, of its own place, and
+ * in so many slots as there are other branches it asks for all that it lacks. */
+static void test_turn(void)
+{
+    uint32_t k = 6;
+    unsigned twice = 0, elsewhere = 0, short_of = 0;
+    uint8_t got[NODES][CHUNKS] = {{0}};
+
+    fresh(PLAN_BRANCHES, k, 0);
+    for (unsigned slot = 0; slot < k; slot++) {
+        uint8_t asked[NODES] = {0};
+
+        for (uint32_t v = 0; v < NODES; v++) {
+            struct pull p;
+
+            view.self = v;
+            view.now = LATER + SLOT * (slot + 0.5);
+            for (uint32_t j = 0; j < CHUNKS; j++)
+                hold[j] = j >= k || got[v][j] ? CHUNK_HELD : CHUNK_MISSING;
+            if (!pull_choose(&p, &view, PULL_BY_TURN))
+                continue; /* its own branch's turn, and it has the others */
+            elsewhere += p.node / k != v / k;
+            if (p.node % k
+                == (v % k + (uint64_t)(LATER - START) + slot + 1) % k)
+                twice += asked[p.node]++ > 0;
+            got[v][p.chunk] = 1;
+        }
+    }
+    for (uint32_t v = 0; v < NODES; v++)
+        for (uint32_t j = 0; j < k; j++)
+            short_of += j != v % k && !got[v][j];
+    is_int(twice, 0, "by turn: in a slot no two nodes ask the same one");
+    is_int(elsewhere, 0, "but the one in their own place of another branch");
+    is_int(short_of, 0, "and after a slot a branch nobody lacks anything");
+}
+
 /* Repair: the chunk is known. */
 static void test_node(void)
 {
@@ -257,13 +293,15 @@ static void test_node(void)
 int main(void)
 {
     test_generator();
-    for (int way = PULL_BY_CHUNK; way <= PULL_BY_NODE; way++) {
+    for (int way = PULL_BY_TURN; way <= PULL_BY_NODE; way++) {
         test_possible((enum pull_way)way);
         test_none((enum pull_way)way);
         test_last((enum pull_way)way);
-        test_spread((enum pull_way)way);
+        if (way != PULL_BY_TURN)
+            test_spread((enum pull_way)way);
     }
     test_ways();
+    test_turn();
     test_node();
     return done();
 }

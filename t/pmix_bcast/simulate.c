@@ -157,6 +157,9 @@ static void test_well(void)
                              strict);
 
                     try_well(&s);
+                    s.way = PULL_BY_CHUNK;
+                    if (strict)
+                        try_well(&s);
                     s.way = PULL_BY_NODE;
                     if (strict)
                         try_well(&s);
@@ -174,7 +177,7 @@ static void test_faults(void)
                 make(nodes[n], 4 * MB, strict ? 32768 : 0, 0, strict);
             struct simulated o;
 
-            s.way = (enum pull_way)(i / 2 % 2);
+            s.way = (enum pull_way)(i / 2 % 3);
             s.random = 100 + i;
             s.dead = 1 + i / 4;
             o = run(&s);
@@ -227,6 +230,7 @@ static void test_same(void)
     struct simulation s = make(24, MB, 8192, 0, 1);
     struct simulated a, b;
 
+    s.way = PULL_BY_CHUNK; /* which draws, and is refused now and then */
     s.slow = 0.1;
     a = run(&s);
     b = run(&s);
