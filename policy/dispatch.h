@@ -194,6 +194,15 @@ int dispatch_begin(struct dispatch *d,
                    const struct slice done[],
                    size_t n);
 
+/* More units may come to the frame that is begun next, so nothing is to be told from
+ * where in it a unit lies; and each is sent alone, as what is behind a long one in its
+ * piece would wait, and for how long nobody knows.  Before dispatch_begin(); with 0, in
+ * the frame, too: no more will come, and pieces are as of others from now on. */
+void dispatch_set_growing(struct dispatch *d, int is_growing);
+/* They have: such a frame ends there now, and they are in the pool.  0, or -1 if
+ * memory ran out: then nothing has changed. */
+int dispatch_grow(struct dispatch *d, uint64_t end);
+
 /* --- frames side by side -------------------------------------------------- */
 
 /*

@@ -113,14 +113,16 @@ static uint64_t part_by_cost(struct dispatch *d,
 static void take_from_pool(struct dispatch *d, size_t node, double now)
 {
     size_t i = batch_for(d, node);
+    uint64_t units;
     struct batch b;
 
     if (i == d->pool.n)
         return;
-    if (dispatch_is_by_cost(d))
-        b = unit_pool_take(&d->pool, i, part_by_cost(d, node, i, now));
-    else
-        b = unit_pool_take(&d->pool, i, part_of_pool(d, node));
+    units = dispatch_is_by_cost(d) ? part_by_cost(d, node, i, now)
+                                   : part_of_pool(d, node);
+    if (d->is_growing && units > d->grain)
+        units = d->grain;
+    b = unit_pool_take(&d->pool, i, units);
     dispatch_set_waiting(d, node, b);
     d->node[node].chunk = units_in(b.units);
 }
@@ -167,7 +169,7 @@ static struct batch next_bundle(struct dispatch *d, size_t node)
 /* Pieces that a node may have out. */
 static size_t most_out(const struct dispatch *d)
 {
-    return d->kind->bundles ? DISPATCH_OUT : 1;
+    return d->kind->bundles && !d->is_growing ? DISPATCH_OUT : 1;
 }
 
 /* Does it work at a piece, or one of another frame, that will be done when the

@@ -197,12 +197,40 @@ int dispatch_begin(struct dispatch *d,
     d->is_new = d->sizing.cost && !cost_is_known(d->sizing.cost);
     d->answers = 0;
     d->sizing.frame = frame;
+    d->sizing.is_growing = d->is_growing;
     d->sizing.grain = d->grain;
     if (d->sizing.cost)
         cost_begin(d->sizing.cost, (double)frame.begin,
                    (double)units_in(frame));
     if (n == 0)
         dispatch_cut(d);
+    return 0;
+}
+
+void dispatch_set_growing(struct dispatch *d, int is_growing)
+{
+    d->is_growing = is_growing;
+}
+
+int dispatch_grow(struct dispatch *d, uint64_t end)
+{
+    struct batch more = {.units = {d->frame.end, end}};
+    struct unit_pool *pool = &d->pool;
+    struct batch *last;
+
+    if (dispatch_make_room(d) < 0)
+        return -1;
+    last = pool->n > 0 ? &pool->batch[pool->n - 1] : NULL;
+    if (last && last->attempts == 0 && last->units.end == d->frame.end) {
+        last->units.end = end; /* else a piece would be one of them at most */
+        pool->units += units_in(more.units);
+    } else {
+        dispatch_put_back(d, &more);
+    }
+    d->left += units_in(more.units);
+    d->frame.end = end;
+    d->sizing.frame = d->frame;
+    d->tasks = tasks_of(units_in(d->frame), d->grain);
     return 0;
 }
 

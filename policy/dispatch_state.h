@@ -26,6 +26,7 @@ struct dispatch {
     const size_t *group; /* likewise */
     const double *asked; /* loads, likewise */
     struct slice frame;
+    int is_growing;    /* more units may come: each is sent alone */
     uint64_t left;     /* units that are yet to be done */
     uint64_t left_out; /* units that are not to be any more */
     struct failure_rule rule;

@@ -59,6 +59,9 @@ struct cost_part sizing_place(const struct sizing *s, struct slice units)
 {
     double all = (double)(s->frame.end - s->frame.begin);
 
+    if (s->is_growing)
+        return (struct cost_part){.units = (double)(units.end - units.begin),
+                                  .end = 1};
     return (struct cost_part){
         .units = (double)(units.end - units.begin),
         .begin = (double)(units.begin - s->frame.begin) / all,

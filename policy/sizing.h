@@ -105,6 +105,7 @@ struct sizing {
     struct cost *cost; /* the caller's */
     const struct policy_kind *kind;
     struct slice frame;
+    int is_growing; /* more units may come: all are taken to be alike */
     uint64_t grain;
     double delay; /* seconds that a piece is on its way */
     int is_young; /* not all nodes have told of a new command */

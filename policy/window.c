@@ -30,7 +30,7 @@ size_t window_open(const struct window *w)
 
 int window_has_ended(const struct window_frame *f)
 {
-    return f->is_kept || dispatch_left(f->dispatch) == 0;
+    return f->is_kept || (dispatch_left(f->dispatch) == 0 && !f->is_open);
 }
 
 int window_is_done(const struct window *w)

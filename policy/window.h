@@ -31,6 +31,7 @@ struct window_frame {
     double start;
     size_t type; /* frames of one type are cut as one */
     int is_kept; /* nothing is to be done: it waits for its turn */
+    int is_open; /* more units may come: it is not done before all have */
 };
 
 struct window {

@@ -222,7 +222,7 @@ done <<'END'
 --queue .|--queue: .: Is a directory: name a file
 --queue queue --repeat 2|--queue and --repeat exclude each other: give one of them
 --queue queue --range 0:4|--range and --queue exclude each other: give one of them
---follow --range 0:4|--follow: there is no --queue: give --queue FILE\|-, too
+--follow --range 0:4|--follow: there is no --queue or --each: give --queue FILE\|-, too
 --lines nowhere|--lines: nowhere: No such file or directory: name a file of lines that you may read
 --lines empty|--lines: empty: is empty: name a file of lines
 --lines .|--lines: .: is no regular file: name a file of lines, or give - for standard input

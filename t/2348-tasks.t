@@ -157,7 +157,7 @@ test_expect_success 'a file that is not there, a folder, an empty one and a prog
 	fails 2 "evenstep: tasks: .*/evenstep:1: has a NUL.*" evenstep tasks "$EVENSTEP_BUILD/evenstep"
 '
 test_expect_success 'an instruction of disBatch, which other programs would follow, is not passed over' '
-	printf "echo a\n#DISBATCH BARRIER\necho b\n" >bar && fails 2 "evenstep: tasks: bar:2: is an instruction, and none can stand in the list: give options .*" evenstep tasks bar &&
+	printf "echo a\n#DISBATCH PREFIX x\necho b\n" >bar && fails 2 "evenstep: tasks: bar:2: is an instruction that the list cannot have: .*" evenstep tasks bar &&
 	printf "#EVENSTEP cpus=4\necho a\n" >bar && fails 2 "evenstep: tasks: bar:1: is an instruction.*" evenstep tasks bar &&
 	printf "# DISBATCH\n #x\necho a\n" >bar && evenstep tasks bar >out 2>err && echo a | test_cmp - out
 '

@@ -257,14 +257,15 @@ static int next_unit(struct scan *s, uint64_t *begin)
 
 /* --- open ----------------------------------------------------------------- */
 
-static int add_unit(struct lines *l, uint64_t at, size_t *room)
+static int add_unit(struct lines *l, uint64_t at)
 {
     size_t n = (size_t)(l->n / LINES_STRIDE);
     uint64_t *landmark;
 
     if (l->n++ % LINES_STRIDE != 0)
         return 0;
-    landmark = array_grow(l->landmark, room, n + 1, sizeof *landmark, SIZE_MAX);
+    landmark = array_grow(l->landmark, &l->landmarks, n + 1, sizeof *landmark,
+                          SIZE_MAX);
     if (!landmark)
         return -1;
     l->landmark = landmark;
@@ -362,7 +363,6 @@ static int check_last(struct lines *l, struct scan *s, uint64_t begin)
 
 static int find_units(struct lines *l, struct scan *s)
 {
-    size_t room = 0;
     uint64_t begin, last;
     int rc;
 
@@ -372,7 +372,7 @@ static int find_units(struct lines *l, struct scan *s)
     begin = l->header;
     scan_from(s, begin);
     do {
-        if (add_unit(l, begin, &room) < 0)
+        if (add_unit(l, begin) < 0)
             return es_no_memory(s->err);
         last = begin;
     } while ((rc = next_unit(s, &begin)) > 0);
@@ -568,6 +568,42 @@ int lines_open_fd(struct lines *l,
         return 0;
     lines_close(l);
     return -1;
+}
+
+int lines_open_growing(struct lines *l,
+                       int fd,
+                       const char *name,
+                       struct es_error *err)
+{
+    *l =
+        (struct lines){.path = name, .rule = &by_lines, .fd = fd, .is_copy = 1};
+    if (lines_grow(l, err) == 0)
+        return 0;
+    lines_close(l);
+    return -1;
+}
+
+int lines_grow(struct lines *l, struct es_error *err)
+{
+    struct scan s = {.l = l, .at = l->size, .err = err};
+    uint64_t begin = l->size;
+    struct stat now;
+    int rc = 1;
+
+    if (fstat(l->fd, &now) < 0)
+        return has_changed(l, strerror(errno), err);
+    if ((uint64_t)now.st_size <= l->size)
+        return 0;
+    s.block = malloc(BLOCK);
+    if (!s.block)
+        return es_no_memory(err);
+    l->size = (uint64_t)now.st_size;
+    scan_records(&s);
+    scan_from(&s, begin);
+    while (rc > 0)
+        rc = add_unit(l, begin) < 0 ? es_no_memory(err) : next_unit(&s, &begin);
+    free(s.block);
+    return rc;
 }
 
 void lines_close(struct lines *l)

@@ -29,6 +29,7 @@ struct lines { /* all zero: closed */
     uint64_t header;    /* where the first of them begins, behind the header */
     uint64_t hash;      /* XXH3-64 of the text */
     uint64_t *landmark; /* offset of every LINES_STRIDE-th unit */
+    size_t landmarks;   /* there is room for */
     struct stat was;    /* as it was opened */
     uint64_t *sum;      /* XXH3-64 of every LINES_BLOCK bytes */
     size_t sums;        /* 0: not all are known yet */
@@ -53,6 +54,14 @@ int lines_open_fd(struct lines *l,
                   int fd,
                   const char *name,
                   struct es_error *err);
+/* Likewise, but others of this process append whole lines to it: it may be empty, and
+ * has the units that it had when lines_grow() was called last.  0, or -1: no memory,
+ * or it cannot be read. */
+int lines_open_growing(struct lines *l,
+                       int fd,
+                       const char *name,
+                       struct es_error *err);
+int lines_grow(struct lines *l, struct es_error *err);
 void lines_close(struct lines *l);
 /* Has the last line no newline?  0 also where it cannot be read. */
 int lines_are_open(const struct lines *l);

@@ -221,6 +221,7 @@ static void run_bar(char line[TOP_LINE],
                                   .rate = p->rate,
                                   .left = p->left,
                                   .are_tasks = p->are_tasks,
+                                  .is_open = p->is_open,
                                   .failed = (uint64_t)fmax(p->failed, 0)};
     char text[PROGRESS_TEXT];
 

@@ -81,6 +81,12 @@ int distribution_send(struct distribution *d,
                       size_t n,
                       struct es_error *err);
 
+/* Units have come to the frame that has begun last, or no more will: to is it as it is
+ * now.  They are sent. */
+int distribution_grow(struct distribution *d,
+                      const struct frame *to,
+                      struct es_error *err);
+
 /* Likewise one of which nothing is to be done: it only waits for its turn. */
 void distribution_keep(struct distribution *d, const struct frame *frame);
 /* There is none to be had for now: nodes that have nothing left help others ...

@@ -224,7 +224,8 @@ static struct at_work *open_place(struct distribution *d,
 {
     struct window_frame in = {.start = seconds_of(clock_ns()),
                               .type = frame->type,
-                              .is_kept = is_kept};
+                              .is_kept = is_kept,
+                              .is_open = frame->is_open};
     struct at_work *w;
 
     if (window_is_full(&d->window))
@@ -249,11 +250,27 @@ int distribution_send(struct distribution *d,
     int is_begun;
 
     dispatch_expect(w->in->dispatch, frame->most);
+    dispatch_set_growing(w->in->dispatch, frame->is_open);
     if (window_begin(&d->window, (struct slice){frame->begin, frame->end}, done,
                      n, &is_begun, TO_NODES(d, err))
         == 0)
         return 0;
     return is_begun ? -1 : es_no_memory(err);
+}
+
+int distribution_grow(struct distribution *d,
+                      const struct frame *to,
+                      struct es_error *err)
+{
+    struct at_work *w = nth(d, d->window.n - 1);
+    int has_more = to->end > w->frame.end;
+
+    if (has_more && dispatch_grow(w->in->dispatch, to->end) < 0)
+        return es_no_memory(err);
+    w->frame.end = to->end;
+    w->frame.is_open = w->in->is_open = to->is_open;
+    dispatch_set_growing(w->in->dispatch, to->is_open);
+    return has_more ? distribution_feed(d, err) : 0;
 }
 
 void distribution_keep(struct distribution *d, const struct frame *frame)

@@ -10,12 +10,14 @@
 #include "pmix_bcast/error.h"
 
 struct queue;
+struct task_feed;
 
 struct extraction {
-    struct queue *queue; /* NULL: the frames are as the rest says */
-    uint64_t begin, end; /* of every frame */
-    uint64_t repeat;     /* frames in all; 0: as the queue has */
-    uint64_t next;       /* number of the next one */
+    struct queue *queue;    /* NULL: the frames are as the rest says */
+    struct task_feed *feed; /* likewise */
+    uint64_t begin, end;    /* of every frame */
+    uint64_t repeat;        /* frames in all; 0: as the queue has */
+    uint64_t next;          /* number of the next one */
 };
 
 /* The next frame.  An enum extracted, or -1 if it cannot be had (*f untouched

@@ -13,6 +13,7 @@
 struct frame { /* one piece of work that all nodes share */
     uint64_t number;
     uint64_t begin, end; /* its units, [begin, end) */
+    int is_open;         /* so far: more may come */
     char label[LABEL_MAX];
     char work[WORK_NAME_MAX]; /* its type; "": of the command line */
     size_t type;              /* its place in work_types.h */

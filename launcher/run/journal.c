@@ -340,6 +340,8 @@ static int drop_changed(struct journal *j,
             same = work->is_same(work->arg, k->units, k->text, err);
         if (same < 0)
             return -1;
+        if (same && work->place)
+            same = work->place(work->arg, k->units, &k->frame) == 0;
         k->is_gone |= !same;
     }
     return 0;

@@ -57,6 +57,8 @@ struct journal_work {
                    struct slice units,
                    uint64_t text,
                    struct es_error *err);
+    /* Which frame are they of now?  0, or -1: of none.  NULL: of that of before. */
+    int (*place)(void *arg, struct slice units, uint64_t *frame);
     void *arg;
 };
 

@@ -30,7 +30,22 @@ void progress_start(struct progress *p,
 
 void progress_begin(struct progress *p, const struct frame *f, uint64_t before)
 {
-    tally_begin(&p->tally, f->number, f->end - f->begin, before, seconds_now());
+    uint64_t number = f->number;
+
+    if (p->are_tasks) { /* which count, and not their frames */
+        number = p->tally.next;
+        p->tally.before += f->begin - p->seen;
+        p->seen = f->end;
+        if (f->end > p->tally.units)
+            p->tally.units = f->end;
+    }
+    tally_begin(&p->tally, number, f->end - f->begin, before, seconds_now());
+}
+
+void progress_grow(struct progress *p, const struct frame *f)
+{
+    tally_grow(&p->tally, f->end - p->seen);
+    p->seen = f->end;
 }
 
 void progress_units(struct progress *p, uint64_t units)
@@ -57,6 +72,7 @@ static struct tally_now tally_of(const struct progress *p,
     t = tally_now(&p->tally, underway, (double)now * 1e-9);
     t.are_tasks = p->are_tasks;
     t.failed = p->failed;
+    t.is_open = p->is_open;
     return t;
 }
 
@@ -176,6 +192,7 @@ static void tell_silent(const struct progress *p)
 
 void progress_end(struct progress *p, const struct summary *s)
 {
+    const struct account_result none = {.time = 0}; /* of who waits for tasks */
     char text[PROGRESS_TEXT];
 
     progress_stop(p);
@@ -184,7 +201,8 @@ void progress_end(struct progress *p, const struct summary *s)
         struct tally_now all = tally_now(&p->tally, 0, seconds_now());
 
         all.failed = p->failed;
-        progress_text_tasks(text, &all, s->seconds, &s->account);
+        progress_text_tasks(text, &all, s->seconds,
+                            p->is_followed ? &none : &s->account);
         notice("%s", text);
         return;
     }

@@ -19,10 +19,13 @@ struct progress {
     struct log_pace pace;
     struct progress_frames untold; /* that have no line yet */
     int terminal;
-    int are_tasks;             /* units: they are counted, and no frames */
-    uint64_t failed;           /* tasks */
-    int64_t drawn_ns;          /* when the line was last drawn */
-    uint64_t ended;            /* frames */
+    int are_tasks;    /* units: they are counted, and no frames */
+    uint64_t failed;  /* tasks */
+    uint64_t seen;    /* of them, in the frames that have begun */
+    int is_open;      /* more of them may come */
+    int is_followed;  /* likewise, at first: it may have waited for them */
+    int64_t drawn_ns; /* when the line was last drawn */
+    uint64_t ended;   /* frames */
     uint64_t pieces, silent;   /* done, and of these printed nothing */
     struct account_result sum; /* of these, or of the run so far */
 };
@@ -34,6 +37,8 @@ void progress_start(struct progress *p,
                     int are_tasks);
 /* A frame begins, of which a run before has done so many units. */
 void progress_begin(struct progress *p, const struct frame *f, uint64_t before);
+/* The frame that has begun last has more units now. */
+void progress_grow(struct progress *p, const struct frame *f);
 /* Units have come back, and count. */
 void progress_units(struct progress *p, uint64_t units);
 /* A piece has come back that counts, with so many bytes of output. */

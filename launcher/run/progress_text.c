@@ -77,8 +77,8 @@ static struct texts texts_of(const struct tally_now *now, double efficiency)
 
     print_of(of, sizeof of, now->frames);
     if (now->are_tasks) {
-        snprintf(t.part[FRAME], size, "%" PRIu64 "/%" PRIu64 " tasks",
-                 now->done, now->all);
+        snprintf(t.part[FRAME], size, "%" PRIu64 "/%" PRIu64 " tasks%s",
+                 now->done, now->all, now->is_open ? " so far" : "");
         print_failed(t.part[UNITS], size, now->failed);
     } else {
         snprintf(t.part[FRAME], size, "frame %" PRIu64 "%s", frame_of(now), of);
@@ -170,9 +170,9 @@ void progress_text_running(char text[PROGRESS_TEXT],
     print_failed(failed, sizeof failed, now->failed);
     if (now->are_tasks) {
         snprintf(text, PROGRESS_TEXT,
-                 "%" PRIu64 " of %" PRIu64 " tasks%s%s%s%s%s%s", now->done,
-                 now->all, failed[0] ? ", " : "", failed, rate[0] ? ", " : "",
-                 rate, left[0] ? ", " : "", left);
+                 "%" PRIu64 " of %" PRIu64 " tasks%s%s%s%s%s%s%s", now->done,
+                 now->all, now->is_open ? " so far" : "", failed[0] ? ", " : "",
+                 failed, rate[0] ? ", " : "", rate, left[0] ? ", " : "", left);
         return;
     }
     snprintf(text, PROGRESS_TEXT,

@@ -164,14 +164,20 @@ static void say_before(const struct remains *m, char *text, size_t size)
 {
     uint64_t n = m->before.end - m->before.begin, whole = m->to->frames;
     char range[UNIT_RANGE_MAX], frames[40] = "", part[150] = "";
+    struct slice before = m->before;
 
     text[0] = '\0';
+    if (m->frames == 1 && whole > 0) { /* of tasks, between barriers */
+        n = m->before.end;
+        before.begin = 0;
+        whole = 0;
+    }
     if (whole > 0)
         snprintf(frames, sizeof frames, "%ju whole frame%s", (uintmax_t)whole,
                  whole == 1 ? "" : "s");
     if (n > 0)
         snprintf(part, sizeof part, "%s %s", unit_words_noun(m->words, n),
-                 unit_words_range(m->words, m->before, range));
+                 unit_words_range(m->words, before, range));
     if (n > 0 && m->frames != 1)
         snprintf(part + strlen(part), sizeof part - strlen(part),
                  " of frame %ju", (uintmax_t)m->frame + 1);

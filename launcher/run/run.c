@@ -31,6 +31,8 @@
 #include "launcher/run/run_slots.h"
 #include "launcher/run/run_tasks.h"
 #include "launcher/run/stdin_readers.h"
+#include "launcher/run/task_add.h"
+#include "launcher/run/task_feed.h"
 #include "launcher/run/task_habits.h"
 #include "launcher/run/tasks_option.h"
 #include "pmix_bcast/clock.h"
@@ -45,6 +47,10 @@ static void on_there(void *arg)
 {
     struct run *r = arg;
 
+    if (r->phase != WORKING)
+        return;
+    if (distribution_open(r->distribution) > 0)
+        run_frames_grow(r);
     if (r->phase == WORKING && r->idle)
         run_frames_ask(r);
 }
@@ -401,6 +407,7 @@ static void clear_options(struct run_options *o)
 {
     work_types_clear(&o->types);
     template_free(o->renamed);
+    task_feed_close(o->feed);
     free(o);
 }
 
@@ -428,7 +435,9 @@ static int tasks_main(int argc, char **argv, struct es_error *err)
         return es_no_memory(err);
     o->is_tasks = o->each = 1;
     rc = options_parse(&command_tasks, o, argc, argv, err);
-    if (rc == 0) {
+    if (rc == 0 && (o->add || o->close)) {
+        rc = task_add(argv[1], o->add, o->close, err);
+    } else if (rc == 0) {
         o->lines = argv[1];
         o->command = argv + 2; /* none */
         rc = run_parsed(o, err);
@@ -440,11 +449,15 @@ static int tasks_main(int argc, char **argv, struct es_error *err)
 const struct subcommand command_tasks = {
     .name = "tasks",
     .brief = "run the command lines of a file, each by a process of its own",
-    .usage = "evenstep tasks [options] FILE|-",
+    .usage = "evenstep tasks [options] FILE|-\n"
+             "       evenstep tasks [--add LINES|-] [--close] FILE",
     .about =
         "Run each line of FILE (-: standard input) as a command line of its own, on all\n"
         "cores of the job's nodes or, outside of a job, of this machine.  Blank lines and\n"
         "those that begin with # are none.  One that fails has failed alone.\n"
+        "\n"
+        "With --follow FILE may grow while tasks run: --add appends lines to it, and\n"
+        "--close ends it.\n"
         "\n"
         "What tasks print comes in the order of the lines.  A journal beside FILE keeps\n"
         "what is done: --resume goes on with it, --resume-failed tries again what failed.\n",
@@ -455,7 +468,7 @@ const struct subcommand command_tasks = {
     .operands = "FILE",
     .without =
         " policy threshold pieces profile range lines record recstart recend header may-leave-lines queue "
-        "works follow repeat grain each arg-file colsep max-args xargs "
+        "works repeat grain each arg-file colsep max-args xargs "
         "arg-sep ahead meter power bisect overlap persistent replace "
         "reads-env exec stdout return joinable ",
     .elsewhere = "evenstep run has it; with --each its units are tasks",
@@ -482,6 +495,8 @@ const struct subcommand command_run = {
         "exit status: 0 done, 1 the work failed, 2 usage, 3 no Slurm or agents,\n"
         "             4 not finished: time is up, or SIGTERM\n",
     .operands = "[CMD...]",
+    .without = " add close ",
+    .elsewhere = "evenstep tasks has it",
     .habit = task_habits,
     .stops = 1,
     .run = run_main,

@@ -76,6 +76,7 @@ static void tell_begun(struct run *r)
     const struct frame *f = distribution_newest(r->distribution, &left);
 
     run_power_frame(&r->power);
+    r->progress.is_open = work_is_open(&r->work);
     progress_begin(&r->progress, f, f->end - f->begin - left);
 }
 
@@ -212,6 +213,24 @@ void run_frames_ask(struct run *r)
         run_frames_next(r);
 }
 
+void run_frames_grow(struct run *r)
+{
+    struct frame now;
+    int rc;
+
+    errno = 0;
+    rc = work_grow(&r->work, r->distribution, &now, r->err);
+    if (rc < 0) {
+        run_finish(r, 1);
+        return;
+    }
+    r->progress.is_open = work_is_open(&r->work);
+    if (rc > 0)
+        progress_grow(&r->progress, &now);
+    if (distribution_is_done(r->distribution))
+        run_frames_next(r);
+}
+
 void run_frames_feed(struct run *r)
 {
     errno = 0;
@@ -276,6 +295,7 @@ void run_frames_begin(struct run *r)
                   r->o->is_tasks ? r->o->list_path : r->o->command[0]);
     progress_start(&r->progress, work_frames(&r->work), work_units(&r->work),
                    r->o->each);
+    r->progress.is_followed = r->o->follow;
     if (run_join_open(r) < 0)
         run_finish(r, 1);
     else

@@ -20,6 +20,8 @@ void run_frames_begin(struct run *r);
 void run_frames_next(struct run *r);
 /* Likewise, when there may be a frame again. */
 void run_frames_ask(struct run *r);
+/* Likewise, when a list of tasks has grown, or has ended. */
+void run_frames_grow(struct run *r);
 /* Give the nodes what there is to be had. */
 void run_frames_feed(struct run *r);
 

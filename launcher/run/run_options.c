@@ -294,8 +294,6 @@ const struct option run_options_table[] = {
      .excludes = "persistent ahead dry-run", .help =
      "types of work, each with a command of its own: a line of the queue names "
      "one at its end, \"B:E LABEL @render\""},
-    {OPTION_FLAG, "follow", NULL, AT(follow), .needs = "queue", .help =
-     "queues do not end: files grow, pipes get new writers"},
     {OPTION_COUNT, "repeat", "N", AT(work.repeat), .low = 1, .help =
      "frames, one after another (1)"},
     {OPTION_COUNT, "grain", "G", AT(grain), .low = 1, .def = "1", .help =
@@ -307,6 +305,15 @@ const struct option run_options_table[] = {
      "each unit is a task: CMD is run once for each, with {} for its line or "
      "number; one that fails has failed alone, and the others are done.  Behind "
      "CMD there may be values: ::: a b c, as in GNU parallel"},
+    {OPTION_FLAG, "follow", NULL, AT(follow), .needs = "queue each", .help =
+     "queues do not end: files grow, pipes get new writers; with --each, and of "
+     "evenstep tasks, the list of tasks grows, until a line ends it"},
+    {OPTION_TEXT, "add", "LINES|-", AT(add), .file = OPTION_READS,
+     .excludes = "follow dry-run resume resume-failed", .help =
+     "run nothing: append the lines of LINES to FILE, which a run follows"},
+    {OPTION_FLAG, "close", NULL, AT(close),
+     .excludes = "follow dry-run resume resume-failed", .help =
+     "likewise: FILE ends, behind what is added"},
     {OPTION_TAKE, "arg-file", "FILE|-", .letter = 'a', .take = take_arg_file,
      .needs = "each", .help = "the lines of FILE are values of tasks, as --lines has it; those of "
      "several are combined"},

@@ -20,6 +20,8 @@
 #include "policy/policy.h"
 #include "policy/threshold.h"
 
+struct task_feed;
+
 struct halt_rule {  /* all zero: never */
     double fail;    /* so many tasks that fail end the run, ... */
     int is_percent; /* ... or so many of a hundred */
@@ -65,8 +67,9 @@ struct run_options {
     int tag;                /* its lines begin with the task's values */
     double delay_s;         /* from the start of one task to the next one's */
     double task_timeout_s;  /* of a task, in place of timeout_s */
-    int tasks_fd;           /* the list of tasks; 0: none */
-    uint64_t tasks;         /* in it */
+    struct task_feed *feed; /* the list of tasks; NULL: none */
+    const char *add;        /* a file of lines for a list; NULL: none */
+    int close;              /* a list ends */
     const char *results;    /* a folder of them; NULL: none */
     const char *list_path;  /* of the file that it comes of; or NULL */
     char own_journal[4096]; /* beside that, where none is named */

@@ -95,6 +95,7 @@ static struct top_progress progress_of(const struct run_top *t,
                                  .planned = -1,
                                  .efficiency = efficiency < 0 ? -1 : efficiency,
                                  .are_tasks = now.are_tasks,
+                                 .is_open = now.is_open,
                                  .failed = (double)now.failed,
                                  .gain = p->sum.time > 0
                                              ? p->sum.equal / p->sum.time

@@ -31,6 +31,12 @@ void tally_begin(struct tally *t,
     t->open_done += before;
 }
 
+void tally_grow(struct tally *t, uint64_t units)
+{
+    t->units += units;
+    t->open_units += units;
+}
+
 void tally_units(struct tally *t, uint64_t units, double now)
 {
     t->done += units;

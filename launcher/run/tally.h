@@ -34,6 +34,7 @@ struct tally_now {
     double left;        /* seconds until all are done; < 0: not known */
     int are_tasks;      /* units, of a run of one frame: */
     uint64_t failed;    /* of them */
+    int is_open;        /* more of them may come */
 };
 
 /* frames 0: nobody knows how many, and units is nothing. */
@@ -45,6 +46,8 @@ void tally_begin(struct tally *t,
                  uint64_t units,
                  uint64_t before,
                  double now);
+/* So many units more have come to the frame that began last, of which alone the run is. */
+void tally_grow(struct tally *t, uint64_t units);
 /* Units have come back, and count. */
 void tally_units(struct tally *t, uint64_t units, double now);
 /* All units of a frame are done. */

@@ -54,23 +54,25 @@ struct task_list {
     size_t value_room;
     uint64_t rows; /* in the task at hand */
     size_t bytes;  /* likewise, each value with its NUL */
-    uint64_t *tasks;
+    uint64_t tasks;
+    uint64_t *barrier; /* tasks before each */
+    size_t barriers, barrier_room;
 };
 
 /* --- open ----------------------------------------------------------------- */
 
-/* Have a row of each source at hand: 1, 0 at the end, or -1. */
+/* Have a row of each source at hand: an enum task_next, or -1. */
 static int look(struct source *source, struct es_error *err)
 {
     int rc;
 
     if (source->is_ready)
-        return 1;
+        return ROW_THERE;
     if (source->is_over)
-        return 0;
+        return ROW_END;
     rc = task_reader_next(source->reader, &source->row, err);
-    source->is_ready = rc > 0;
-    source->is_over = rc == 0;
+    source->is_ready = rc == ROW_THERE;
+    source->is_over = rc == ROW_END;
     return rc;
 }
 
@@ -127,8 +129,8 @@ static int open_source(struct task_list *l, size_t i, struct es_error *err)
     rc = source->reader ? look(source, err) : -1;
     if (rc < 0)
         return -1;
-    source->columns = rc > 0 ? source->row.n : 1;
-    if (rc > 0 && l->s->header && take_names(l, source, err) < 0)
+    source->columns = rc == ROW_THERE ? source->row.n : 1;
+    if (rc == ROW_THERE && l->s->header && take_names(l, source, err) < 0)
         return -1;
     if (!l->s->source[i].linked || l->groups == 0)
         l->group[l->groups++].first = i;
@@ -173,6 +175,7 @@ void task_list_close(struct task_list *l)
         free(l->names[i]);
     free(l->names);
     free(l->value);
+    free(l->barrier);
     free(l);
 }
 
@@ -210,7 +213,7 @@ static int end_task(struct task_list *l, struct es_error *err)
     task_record_end(l->to);
     l->rows = 0;
     l->bytes = 0;
-    return ++*l->tasks <= TASKS_MAX ? 0 : refuse_many(err);
+    return ++l->tasks <= TASKS_MAX ? 0 : refuse_many(err);
 }
 
 /* What a row adds to the command line. */
@@ -305,7 +308,7 @@ static int next_row(const struct task_list *l,
 {
     int rc = look(source, err);
 
-    if (rc <= 0)
+    if (rc != ROW_THERE)
         return rc;
     if (l->s->n > 1 && source->row.n != source->columns)
         return refuse_columns(l, source, source->columns, err);
@@ -313,17 +316,17 @@ static int next_row(const struct task_list *l,
         && !l->s->none)
         return refuse_columns(l, source, 0, err);
     source->is_ready = 0;
-    return 1;
+    return ROW_THERE;
 }
 
-/* The next row of each source of a group: 1, 0 if one of them is at its end, or -1. */
+/* The next row of each source of a group: what the first that has none says. */
 static int next_rows(struct task_list *l,
                      const struct group *g,
                      struct es_error *err)
 {
-    int rc = 1;
+    int rc = ROW_THERE;
 
-    for (size_t i = 0; rc > 0 && i < g->n; i++)
+    for (size_t i = 0; rc == ROW_THERE && i < g->n; i++)
         rc = next_row(l, &l->source[g->first + i], err);
     return rc;
 }
@@ -357,7 +360,7 @@ static int load_group(struct task_list *l,
 {
     int rc;
 
-    while ((rc = next_rows(l, g, err)) > 0) {
+    while ((rc = next_rows(l, g, err)) == ROW_THERE) {
         for (size_t i = g->first; i < g->first + g->n; i++)
             for (size_t k = 0; k < l->source[i].row.n; k++)
                 if (keep_value(&g->table, l->source[i].row.value[k], err) < 0)
@@ -463,19 +466,47 @@ static int load_groups(struct task_list *l, struct es_error *err)
     return rows > 0;
 }
 
+/* One that separates nothing is none. */
+static int add_barrier(struct task_list *l, struct es_error *err)
+{
+    uint64_t *more;
+
+    if (l->s->shuf)
+        return es_fail(err, ES_USAGE, "leave --shuf out, or the barriers",
+                       "--shuf: %s has a barrier, and so an order",
+                       task_reader_name(l->source[0].reader));
+    if (end_task(l, err) < 0)
+        return -1;
+    if (l->tasks == 0
+        || (l->barriers > 0 && l->barrier[l->barriers - 1] == l->tasks))
+        return 0;
+    more = array_grow(l->barrier, &l->barrier_room, l->barriers + 1,
+                      sizeof *more, SIZE_MAX);
+    if (!more)
+        return es_no_memory(err);
+    l->barrier = more;
+    more[l->barriers++] = l->tasks;
+    return 0;
+}
+
+/* 0, 1: more may come, or -1. */
 static int write_all_tasks(struct task_list *l, struct es_error *err)
 {
-    int rc = load_groups(l, err), any = 0;
+    struct es_error none = {0};
+    int rc = load_groups(l, err);
 
     if (rc <= 0)
         return rc;
-    while ((rc = next_rows(l, &l->group[0], err)) > 0) {
-        if (!any++)
+    while ((rc = next_rows(l, &l->group[0], err)) == ROW_THERE
+           || rc == ROW_BARRIER) {
+        if (rc == ROW_THERE && l->tasks == 0 && l->rows == 0)
             tell_line_ends(l);
-        if (combine(l, err) < 0)
+        if ((rc == ROW_THERE ? combine(l, err) : add_barrier(l, err)) < 0)
             return -1;
     }
-    return rc < 0 ? -1 : end_task(l, err);
+    if (end_task(l, rc < 0 ? &none : err) < 0) /* also in front of a bad line */
+        return -1;
+    return rc < 0 ? -1 : rc == ROW_LATER;
 }
 
 /* --- in an order by chance ------------------------------------------------ */
@@ -539,7 +570,7 @@ static int write_shuffled(struct task_list *l, FILE *to, struct es_error *err)
         return es_no_memory(err);
     if (!l->s->seeded)
         (void)getrandom(&seed, sizeof seed, 0); /* any order will do */
-    rc = put_shuffled(text, (size_t)size, *l->tasks, seed, to, err);
+    rc = put_shuffled(text, (size_t)size, l->tasks, seed, to, err);
     (void)munmap(text, (size_t)size);
     return rc;
 }
@@ -582,16 +613,14 @@ int task_list_write(struct task_list *l,
 {
     int rc;
 
-    *tasks = 0;
     l->need = need;
-    l->tasks = tasks;
     l->to = l->s->shuf ? open_spool(err) : to;
     if (!l->to)
         return -1;
     rc = l->s->n > 0 ? write_all_tasks(l, err) : 0;
-    if (rc == 0 && *tasks == 0)
+    if (rc == 0 && l->tasks == 0 && !l->s->follow)
         rc = refuse_none(l, err);
-    if (rc == 0 && fflush(l->to) != 0)
+    if (fflush(l->to) != 0 && rc >= 0)
         rc = es_no_space(err);
     if (rc == 0 && l->s->shuf)
         rc = write_shuffled(l, to, err);
@@ -599,5 +628,17 @@ int task_list_write(struct task_list *l,
         rc = es_no_space(err);
     if (l->s->shuf)
         (void)fclose(l->to); /* it is of no use any more */
+    *tasks = l->tasks;
     return rc;
+}
+
+const uint64_t *task_list_barriers(const struct task_list *l, size_t *n)
+{
+    *n = l->barriers;
+    return l->barrier;
+}
+
+int task_list_pipe(const struct task_list *l)
+{
+    return task_reader_pipe(l->source[0].reader);
 }

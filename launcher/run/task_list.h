@@ -24,14 +24,21 @@ void task_list_close(struct task_list *l);
 size_t task_list_columns(const struct task_list *l);
 char *const *task_list_names(const struct task_list *l);
 /*
- * Write the records, once.  need: the highest number of a field, see task_fields.h; a
- * row of a file that has fewer columns is refused.  Fails with ES_USAGE, also where
- * there is no task at all, or ES_WORK where `to` cannot be written.
+ * Write the records that there are.  need: the highest number of a field, see
+ * task_fields.h; a row of a file that has fewer columns is refused.  0, or of what is
+ * followed 1: call it again, with the same, when there may be more; *tasks is how
+ * many there are so far, in all.  Fails with
+ * ES_USAGE, also where there is no task at all in what is not followed, or ES_WORK
+ * where `to` cannot be written, or what is followed is no more what it was.
  */
 int task_list_write(struct task_list *l,
                     size_t need,
                     FILE *to,
                     uint64_t *tasks,
                     struct es_error *err);
+/* Of the tasks that were written, before which ones a barrier stands: ascending, the first never. */
+const uint64_t *task_list_barriers(const struct task_list *l, size_t *n);
+/* What to wait for, see task_reader_pipe(). */
+int task_list_pipe(const struct task_list *l);
 
 #endif

@@ -16,6 +16,8 @@
 #include <unistd.h>
 
 #define BLOCK (64u << 10) /* bytes that are read at a time */
+#define FOLLOW_BLOCKS                                                          \
+    64 /* of a pipe, before others have their turn: who writes may never end */
 
 /* --- the words behind -- -------------------------------------------------- */
 
@@ -189,7 +191,11 @@ struct task_reader {
     const struct task_source *source;
     char *name;
     int fd;
+    struct stat was;   /* the file, as it was opened */
     int begun, at_end; /* of the file */
+    int is_closed;     /* by a line of it */
+    uint64_t bytes;    /* that were read of it */
+    unsigned blocks;   /* likewise, since others had their turn */
     char *text;        /* what was read, and room for a NUL */
     size_t room;
     size_t from, end; /* what of it is to be looked at */
@@ -237,6 +243,11 @@ static int unpack(struct task_reader *r, struct es_error *err)
 
     if (!kind)
         return 0;
+    if (r->s->follow)
+        return es_fail(err, ES_USAGE, "give its text",
+                       "%s: is %s, and cannot "
+                       "be followed",
+                       r->name, kind->name);
     if (!kind->unpack) {
         snprintf(mend, sizeof mend, "%s <%.200s | evenstep ... -",
                  kind->command, r->source->path);
@@ -263,17 +274,22 @@ static int unpack(struct task_reader *r, struct es_error *err)
 static int open_file(struct task_reader *r, struct es_error *err)
 {
     const char *path = r->source->path;
-    struct stat st;
+    struct stat *st = &r->was;
+    int how = O_RDONLY;
 
+    /* A named pipe that we can write to never ends. */
+    if (r->s->follow && stat(path, st) == 0 && S_ISFIFO(st->st_mode))
+        how = O_RDWR;
     r->fd = strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
-                                   : open(path, O_RDONLY | O_CLOEXEC);
-    if (r->fd < 0 || fstat(r->fd, &st) < 0)
+                                   : open(path, how | O_CLOEXEC);
+    if (r->fd < 0 || fstat(r->fd, st) < 0)
         return refuse_file(r, strerror(errno), err);
-    if (S_ISDIR(st.st_mode))
+    if (S_ISDIR(st->st_mode))
         return refuse_file(r, "is a directory", err);
-    return S_ISREG(st.st_mode) && lseek(r->fd, 0, SEEK_CUR) == 0
-               ? unpack(r, err)
-               : 0;
+    if (!S_ISREG(st->st_mode))
+        return 0;
+    r->bytes = (uint64_t)lseek(r->fd, 0, SEEK_CUR);
+    return r->bytes == 0 ? unpack(r, err) : 0;
 }
 
 struct task_reader *task_reader_open(const struct task_sources *s,
@@ -316,9 +332,53 @@ void task_reader_close(struct task_reader *r)
     free(r);
 }
 
+int task_reader_pipe(const struct task_reader *r)
+{
+    mode_t mode = r->was.st_mode;
+
+    return S_ISFIFO(mode) || S_ISSOCK(mode) || isatty(r->fd) ? r->fd : -1;
+}
+
 /* --- lines ---------------------------------------------------------------- */
 
-/* Read more behind what there is: 1, 0 at the end of the file, or -1. */
+static int fail_followed(const struct task_reader *r,
+                         const char *why,
+                         struct es_error *err)
+{
+    return es_fail(err, ES_WORK,
+                   "add lines at the end of the file itself, as evenstep tasks "
+                   "--add does",
+                   "%s: %s: lines 1 to %ju are of what it was", r->name, why,
+                   (uintmax_t)r->lines);
+}
+
+/* At the end, for now, of a file that is followed. */
+static int check_followed(const struct task_reader *r, struct es_error *err)
+{
+    struct stat now;
+
+    if (fstat(r->fd, &now) == 0 && (uint64_t)now.st_size < r->bytes)
+        return fail_followed(r, "has become shorter", err);
+    if (strcmp(r->source->path, "-") != 0 && stat(r->source->path, &now) == 0
+        && (now.st_ino != r->was.st_ino || now.st_dev != r->was.st_dev))
+        return fail_followed(r, "was replaced by another file", err);
+    return ROW_LATER;
+}
+
+/* Is there nothing to be read now, where that is not waited for? */
+static int is_later(struct task_reader *r)
+{
+    struct pollfd input = {.fd = r->fd, .events = POLLIN};
+
+    if (!r->s->follow || S_ISREG(r->was.st_mode))
+        return 0;
+    if (r->blocks++ < FOLLOW_BLOCKS && poll(&input, 1, 0) != 0)
+        return 0;
+    r->blocks = 0;
+    return 1;
+}
+
+/* Read more behind what there is: 1, 0 at the end of the file, ROW_LATER, or -1. */
 static int read_more(struct task_reader *r, struct es_error *err)
 {
     struct pollfd input = {.fd = r->fd, .events = POLLIN};
@@ -340,6 +400,8 @@ static int read_more(struct task_reader *r, struct es_error *err)
     if (!more)
         return es_no_memory(err);
     r->text = more;
+    if (is_later(r))
+        return ROW_LATER;
     do /* poll(), unlike read(), always ends when a signal is caught */
         n = poll(&input, 1, -1) < 0
                 ? -1
@@ -351,6 +413,9 @@ static int read_more(struct task_reader *r, struct es_error *err)
     if (n < 0)
         return refuse_file(r, strerror(errno), err);
     r->end += (size_t)n;
+    r->bytes += (uint64_t)n;
+    if (n == 0 && r->s->follow && S_ISREG(r->was.st_mode))
+        return check_followed(r, err);
     r->at_end = n == 0;
     return n > 0;
 }
@@ -375,7 +440,7 @@ static int is_csv(const struct task_sources *s)
     return strcmp(s->colsep, ",") == 0;
 }
 
-/* A line, or as many as its quotes take: 1, 0 at the end, or -1.  It stands at
+/* A line, or as many as its quotes take: 1, 0 at the end, ROW_LATER, or -1.  It stands at
  * r->text + *at, and a NUL may be put behind it. */
 static int next_line(struct task_reader *r,
                      size_t *at,
@@ -385,6 +450,7 @@ static int next_line(struct task_reader *r,
     char end = r->s->nul ? '\0' : '\n', *stop;
     size_t seen = 0, done = 0, lines = 0; /* of what is from r->from on */
     enum quotes q = BEGIN;
+    int rc;
 
     for (;;) {
         stop = r->end - r->from > seen ? memchr(r->text + r->from + seen, end,
@@ -398,8 +464,8 @@ static int next_line(struct task_reader *r,
             if (q != QUOTED || !stop || end == '\0')
                 break;
             done = seen++;
-        } else if (read_more(r, err) < 0) {
-            return -1;
+        } else if ((rc = read_more(r, err)) < 0 || rc == ROW_LATER) {
+            return rc;
         }
     }
     if (seen == 0 && !stop)
@@ -596,29 +662,64 @@ static int is_skipped(const struct task_sources *s,
     return i == len && (s->commands || s->colsep[0]);
 }
 
-/* What other programs read in a comment; to skip it would be to do something else. */
-static int is_instruction(const struct task_sources *s,
-                          const char *text,
-                          size_t len)
-{
-    static const char *const begins[] = {"#DISBATCH", "#EVENSTEP"};
+/* What we, or other programs, read in a comment; to skip it would be to do something
+ * else. */
+enum instruction { NO_INSTRUCTION, ENDS, PARTS, UNKNOWN };
 
-    for (size_t i = 0; s->commands && i < sizeof begins / sizeof *begins; i++)
-        if (len >= strlen(begins[i])
-            && memcmp(text, begins[i], strlen(begins[i])) == 0)
-            return 1;
-    return 0;
+static enum instruction instruction_of(const struct task_sources *s,
+                                       const char *text,
+                                       size_t len)
+{
+    static const struct {
+        const char *begin; /* of those of which we know but this one */
+        const char *text;
+        enum instruction is;
+    } known[] = {{"#EVENSTEP", TASK_LINE_END, ENDS},
+                 {"#EVENSTEP", TASK_LINE_BARRIER, PARTS},
+                 {"#DISBATCH", "#DISBATCH BARRIER", PARTS}};
+    enum instruction is = NO_INSTRUCTION;
+
+    while (len > 0 && isspace((unsigned char)text[len - 1]))
+        len--;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        size_t n = strlen(known[i].begin);
+
+        if (!(s->commands || s->follow) || len < n
+            || memcmp(text, known[i].begin, n) != 0)
+            continue;
+        is = UNKNOWN;
+        if (len == strlen(known[i].text)
+            && memcmp(text, known[i].text, len) == 0)
+            return known[i].is;
+    }
+    return is;
+}
+
+/* The list ends here. */
+static int end_here(struct task_reader *r, struct es_error *err)
+{
+    if (!r->at_end && S_ISREG(r->was.st_mode) && r->from == r->end
+        && read_more(r, err) < 0)
+        return -1;
+    if (r->from < r->end)
+        notice("warning: %s:%ju: the list ends here, and what stands behind it "
+               "is not run",
+               r->name, (uintmax_t)r->lines);
+    r->is_closed = 1;
+    return ROW_END;
 }
 
 /* A byte order mark is no part of the first line. */
 static int pass_mark(struct task_reader *r, struct es_error *err)
 {
-    while (r->end < TEXT_FILE_BEGIN && !r->at_end)
-        if (read_more(r, err) < 0)
-            return -1;
+    int rc = 1;
+
+    while (rc == 1 && r->end < TEXT_FILE_BEGIN && !r->at_end)
+        if ((rc = read_more(r, err)) < 0 || (rc == ROW_LATER && r->end == 0))
+            return rc;
     r->from = text_file_mark(r->text, r->end);
     r->begun = 1;
-    return 0;
+    return ROW_THERE;
 }
 
 static int next_row(struct task_reader *r,
@@ -626,21 +727,29 @@ static int next_row(struct task_reader *r,
                     struct es_error *err)
 {
     size_t at = 0, len = 0;
-    int rc;
+    int rc = r->begun ? ROW_THERE : pass_mark(r, err);
 
-    if (!r->begun && pass_mark(r, err) < 0)
-        return -1;
+    if (rc != ROW_THERE || r->is_closed)
+        return rc == ROW_THERE ? ROW_END : rc;
     do {
         row->line = r->lines + 1;
         rc = next_line(r, &at, &len, err);
-        if (rc <= 0)
+        if (rc != ROW_THERE)
             return rc;
-        if (is_instruction(r->s, r->text + at, len))
+        switch (instruction_of(r->s, r->text + at, len)) {
+        case ENDS:
+            return end_here(r, err);
+        case PARTS:
+            return ROW_BARRIER;
+        case UNKNOWN:
             return refuse_line(
                 r, row->line,
-                "give options for all lines, as --cpus 4, and what is behind a "
-                "barrier as a second file",
-                err, "is an instruction, and none can stand in the list");
+                "\"" TASK_LINE_BARRIER "\" and \"" TASK_LINE_END "\" are "
+                "known; give options for all lines, as --cpus 4",
+                err, "is an instruction that the list cannot have");
+        case NO_INSTRUCTION:
+            break;
+        }
     } while (is_skipped(r->s, r->text + at, len));
     if (!r->s->nul && memchr(r->text + at, '\0', len))
         return refuse_line(r, row->line,

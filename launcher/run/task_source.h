@@ -35,6 +35,7 @@ struct task_sources { /* all zero: none */
     int header; /* the first row of each source has the names of its columns */
     int nul;    /* lines end with a NUL: -0 */
     int commands; /* blank lines, and those that begin with #, are no tasks */
+    int follow;   /* a file may grow until a line of it ends it */
     int none;     /* -n 0: a task gets no values */
     uint64_t
         most; /* rows of a task at most: -n N; 0: 1, or with `room` any number */
@@ -89,16 +90,33 @@ struct task_row {  /* all zero: none; valid up to the next one */
 
 struct task_reader;
 
+/* Lines that are no tasks, of commands and of what is followed: the first ends the
+ * list, whatever stands behind it. */
+#define TASK_LINE_END     "#EVENSTEP end"
+#define TASK_LINE_BARRIER "#EVENSTEP barrier"
+
+/* What is next in a source. */
+enum task_next {
+    ROW_END,
+    ROW_THERE,
+    ROW_BARRIER, /* what stands before it is to be done before what is behind it */
+    ROW_LATER, /* of a file that is followed: nothing for now */
+};
+
 /* What is read again and again.  s and its source i must outlive it.  NULL: fails with
  * ES_USAGE: there is no such file, a folder, ... */
 struct task_reader *task_reader_open(const struct task_sources *s,
                                      size_t i,
                                      struct es_error *err);
 void task_reader_close(struct task_reader *r);
-/* The next row: 1, 0 at the end, or -1: with ES_USAGE it is no good. */
+/* The next row: an enum task_next, or -1: with ES_USAGE it is no good; with ES_WORK
+ * a file that is followed has become shorter, or another one. */
 int task_reader_next(struct task_reader *r,
                      struct task_row *row,
                      struct es_error *err);
+/* Of what is followed: a pipe, which can be waited for, or -1: a file, which is to be
+ * looked at now and then. */
+int task_reader_pipe(const struct task_reader *r);
 /* As messages have it: "--arg-file: FILE", or a separator in quotes. */
 const char *task_reader_name(const struct task_reader *r);
 

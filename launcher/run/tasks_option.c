@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/run/tasks_option.h"
 #include "launcher/base/notice.h"
-#include "launcher/base/spool.h"
 #include "launcher/exec/task_words.h"
 #include "launcher/run/shell_words.h"
+#include "launcher/run/task_feed.h"
 #include "launcher/run/task_fields.h"
-#include "launcher/run/task_list.h"
 #include "launcher/session/companion.h"
 
 #include <ctype.h>
@@ -51,35 +50,12 @@ static void settle_sources(struct run_options *o)
     s->joined = o->shell != NULL;
     s->nul = o->nul;
     s->shuf = o->shuf;
+    s->follow = o->follow;
     s->most = o->values;
     if (o->fill)
         s->room = ARGUMENTS_MOST;
     o->repeats = o->fill || o->values > 0;
     o->record = (struct record_rule){0}; /* the list has none of it */
-}
-
-static int write_list(struct run_options *o,
-                      struct task_list *list,
-                      size_t need,
-                      struct es_error *err)
-{
-    int fd = spool_open_file();
-    FILE *to = fd >= 0 ? fdopen(fd, "w+") : NULL;
-    int rc;
-
-    if (!to)
-        return es_fail(err, ES_WORK, spool_mend(errno),
-                       "cannot keep the list of tasks: %s", strerror(errno));
-    rc = task_list_write(list, need, to, &o->tasks, err);
-    if (rc == 0 && fflush(to) != 0)
-        rc = es_fail(err, ES_WORK, spool_mend(errno),
-                     "cannot keep the list of tasks: %s", strerror(errno));
-    if (rc == 0)
-        o->tasks_fd = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-    if (rc == 0 && o->tasks_fd < 0)
-        rc = es_no_memory(err);
-    (void)fclose(to); /* flushed */
-    return rc;
 }
 
 static int settle_fields(struct run_options *o,
@@ -115,15 +91,15 @@ static int make_list(struct run_options *o, struct es_error *err)
 {
     struct task_list *list = task_list_open(&o->sources, err);
     size_t need;
-    int rc;
 
     if (!list)
         return -1;
-    rc = settle_fields(o, list, &need, err);
-    if (rc == 0)
-        rc = write_list(o, list, need, err);
-    task_list_close(list);
-    if (rc < 0)
+    if (settle_fields(o, list, &need, err) < 0) {
+        task_list_close(list);
+        return -1;
+    }
+    o->feed = task_feed_open(list, need, err);
+    if (!o->feed)
         return -1;
     o->list_path = o->lines;
     o->lines = LIST_NAME;
@@ -182,23 +158,43 @@ static void set_aside(const char *journal)
         notice("warning: %s: %s", journal, strerror(errno));
 }
 
-static void settle_journal(struct run_options *o)
+/* Of what was read of a pipe no other run can have anything. */
+static int is_pipe(const char *path)
+{
+    struct stat st;
+
+    return (strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, &st) : stat(path, &st))
+               == 0
+           && !S_ISREG(st.st_mode);
+}
+
+static int settle_journal(struct run_options *o, struct es_error *err)
 {
     const char *path = o->list_path;
 
+    if (o->follow && is_pipe(path) && !o->dry_run) {
+        if (!o->journal && !o->resume && !o->resume_failed)
+            return 0;
+        return es_fail(err, ES_USAGE,
+                       "have lines appended to a file, and follow that",
+                       "--follow: %s is no file, so what is read of it is "
+                       "gone, and no run can go on with a journal",
+                       path);
+    }
     if (o->journal || o->dry_run || !path || strcmp(path, "-") == 0
         || strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0)
-        return;
+        return 0;
     if (find_journal(path, o->own_journal) < 0) {
         notice("warning: no journal of this run beside %s: %s: if it is cut "
                "short, --resume cannot go on with it; --journal FILE keeps one "
                "elsewhere",
                path, strerror(errno));
-        return;
+        return 0;
     }
     o->journal = o->own_journal;
     if (!o->resume && !o->resume_failed)
         set_aside(o->journal);
+    return 0;
 }
 
 /* A failure is known when its piece comes back: each is of one task. */
@@ -207,7 +203,7 @@ static void settle_halt(struct run_options *o)
     double n = o->halt.fail;
 
     if (o->halt.is_percent)
-        n = ceil((double)o->tasks * n / 100);
+        n = ceil((double)task_feed_tasks(o->feed) * n / 100);
     o->keep_going = (uint64_t)n - 1;
     if (!o->policy_text)
         o->policy_text = "manual:size=1";
@@ -230,6 +226,34 @@ static void settle_defaults(struct run_options *o)
     notice("no job: the tasks run on this machine (--local 1)");
 }
 
+/* What must be known of the whole list cannot be of one that grows. */
+static int check_follow(const struct run_options *o, struct es_error *err)
+{
+    const struct task_sources *s = &o->sources;
+    const struct {
+        int is_given;
+        const char *option, *why;
+    } no[] = {
+        {o->shuf, "--shuf", "an order by chance is of the whole list"},
+        {o->fill, "-X", "how many values a task gets depends on those to come"},
+        {s->most > 1, "--max-args", "a task would wait for its other values"},
+        {o->nul, "--null", "a list that grows has lines"},
+        {s->header, "--header", "the names of columns may be yet to come"},
+        {s->colsep[0] != '\0', "--colsep", "the columns may be yet to come"},
+        {o->halt.is_percent, "--halt",
+         "how many tasks there are in all is not known"},
+    };
+
+    for (size_t i = 0; i < sizeof no / sizeof *no; i++)
+        if (no[i].is_given)
+            return es_fail(err, ES_USAGE, "leave one of them out",
+                           "--follow and %s: %s", no[i].option, no[i].why);
+    if (s->n == 1 && s->source[0].kind == TASK_FILE)
+        return 0;
+    return es_fail(err, ES_USAGE, "give --lines FILE, and no other values",
+                   "--follow: one file is followed");
+}
+
 int tasks_option_settle(struct run_options *o, struct es_error *err)
 {
     o->each |= o->is_tasks;
@@ -239,7 +263,7 @@ int tasks_option_settle(struct run_options *o, struct es_error *err)
     if (o->is_tasks && !o->shell)
         o->shell = "/bin/sh";
     settle_sources(o);
-    if (add_work(o, err) < 0)
+    if (add_work(o, err) < 0 || (o->follow && check_follow(o, err) < 0))
         return -1;
     if (o->sources.n == 0)
         return es_fail(err, ES_USAGE,
@@ -254,8 +278,9 @@ int tasks_option_settle(struct run_options *o, struct es_error *err)
         o->by_shell[0] = (char *)o->shell;
         o->command = o->by_shell;
     }
+    if (settle_journal(o, err) < 0)
+        return -1;
     settle_defaults(o);
-    settle_journal(o);
     return 0;
 }
 
@@ -285,7 +310,7 @@ static int print_task(const struct run_options *o,
 int tasks_option_print(const struct run_options *o, struct es_error *err)
 {
     struct task_record record = {0};
-    FILE *from = fdopen(fcntl(o->tasks_fd, F_DUPFD_CLOEXEC, 0), "r");
+    FILE *from = fdopen(task_feed_file(o->feed), "r");
     char *line = NULL;
     size_t room = 0;
     uint64_t unit = 0;

@@ -10,7 +10,8 @@
 #include "launcher/run/run_options.h"
 
 /* Before run_options_settle(): the sources become a list, and the command's fields
- * are looked at.  0, or -1 with err; o->renamed and o->tasks_fd are ours then. */
+ * are looked at.  0, or -1 with err; o->renamed and o->feed are the
+ * caller's then. */
 int tasks_option_settle(struct run_options *o, struct es_error *err);
 /* Print each task as a line for sh, as it would be run.  0, or -1 with err. */
 int tasks_option_print(const struct run_options *o, struct es_error *err);

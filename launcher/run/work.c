@@ -3,6 +3,8 @@
 #include "launcher/base/lines_look.h"
 #include "launcher/run/left_files.h"
 #include "launcher/run/queue.h"
+#include "launcher/run/task_feed.h"
+#include "pmix_bcast/clock.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,6 +97,27 @@ static int is_same(void *arg,
     return now == text;
 }
 
+/* Of tasks only: a barrier may stand elsewhere since. */
+static int place(void *arg, struct slice units, uint64_t *frame)
+{
+    const struct work *w = arg;
+
+    return task_feed_place(w->extraction.feed, units, frame);
+}
+
+/* What tells one text from another; of a list that grows none is another's. */
+static void name_text(const struct work *w,
+                      const struct run_options *o,
+                      char *text,
+                      size_t size)
+{
+    if (o->each && o->follow)
+        snprintf(text, size, "followed since %jd", (intmax_t)clock_ns());
+    else
+        snprintf(text, size, "%ju hash %016jx", (uintmax_t)w->lines.n,
+                 (uintmax_t)w->lines.hash);
+}
+
 static int open_journal(struct work *w,
                         const struct run_options *o,
                         struct es_error *err)
@@ -106,11 +129,11 @@ static int open_journal(struct work *w,
                                 .version1 = version1,
                                 .command = o->command,
                                 .is_same = o->lines ? is_same : NULL,
+                                .place = o->feed ? place : NULL,
                                 .arg = w};
     int rc;
 
-    snprintf(text, sizeof text, "%ju hash %016jx", (uintmax_t)w->lines.n,
-             (uintmax_t)w->lines.hash);
+    name_text(w, o, text, sizeof text);
     if (name && version1)
         rc = journal_open(&w->journal, o->journal, &work,
                           o->resume_failed ? JOURNAL_REDO_FAILED
@@ -122,6 +145,23 @@ static int open_journal(struct work *w,
     free(name);
     free(version1);
     return rc;
+}
+
+static int open_tasks(struct work *w,
+                      const struct run_options *o,
+                      struct es_error *err)
+{
+    int fd = task_feed_file(o->feed);
+
+    if (fd < 0)
+        return es_no_memory(err);
+    if ((o->follow ? lines_open_growing(&w->lines, fd, o->lines, err)
+                   : lines_open_fd(&w->lines, fd, o->lines, err))
+        < 0)
+        return -1;
+    w->extraction.end = w->lines.n;
+    w->grows = o->follow;
+    return 0;
 }
 
 int work_open(struct work *w,
@@ -141,10 +181,11 @@ int work_open(struct work *w,
     w->extraction = o->work;
     w->grain = o->grain;
     piece_files_open(&w->files, o);
-    if (o->tasks_fd > 0) {
-        if (lines_open_fd(&w->lines, o->tasks_fd, o->lines, err) < 0)
+    w->extraction.feed = o->feed;
+    if (o->feed) {
+        if (open_tasks(w, o, err) < 0
+            || task_feed_watch(o->feed, base, there, arg, err) < 0)
             return -1;
-        w->extraction.end = w->lines.n;
     } else if (o->lines) {
         if (lines_open(&w->lines, o->lines, &o->record, err) < 0)
             return -1;
@@ -233,11 +274,17 @@ static int begin_frame(struct work *w,
                        (uintmax_t)frame->number + 1);
     if (piece_files_restore(&w->files, frame, w->journal, kept, n, err) < 0)
         return -1;
-    if (units_kept(kept, n) >= frame->end - frame->begin) {
+    if (units_kept(kept, n) >= frame->end - frame->begin && !frame->is_open) {
         distribution_keep(d, frame);
         return WORK_DONE;
     }
     return send_rest(d, frame, kept, n, err) < 0 ? -1 : WORK_BEGUN;
+}
+
+/* Those of the tasks that have come. */
+static int take_lines(struct work *w, struct es_error *err)
+{
+    return w->grows ? lines_grow(&w->lines, err) : 0;
 }
 
 int work_next(struct work *w, struct distribution *d, struct es_error *err)
@@ -251,9 +298,31 @@ int work_next(struct work *w, struct distribution *d, struct es_error *err)
         return WORK_LATER;
     if (rc == EXTRACTED_END)
         return WORK_END;
-    if (rc < 0)
+    if (rc < 0 || take_lines(w, err) < 0)
         return -1;
     return begin_frame(w, &frame, d, err);
+}
+
+int work_is_open(const struct work *w)
+{
+    return w->extraction.feed && task_feed_is_open(w->extraction.feed);
+}
+
+int work_grow(struct work *w,
+              struct distribution *d,
+              struct frame *frame,
+              struct es_error *err)
+{
+    uint64_t left;
+
+    if (!w->extraction.feed || distribution_open(d) == 0)
+        return 0;
+    *frame = *distribution_newest(d, &left);
+    if (!task_feed_grow(w->extraction.feed, frame))
+        return 0;
+    if (take_lines(w, err) < 0 || distribution_grow(d, frame, err) < 0)
+        return -1;
+    return 1;
 }
 
 uint64_t work_frames(const struct work *w)

@@ -16,6 +16,7 @@
 struct work {
     struct extraction extraction;
     struct lines lines; /* of --lines */
+    int grows;          /* tasks come yet, and so do their lines */
     uint64_t grain;
     struct journal *journal; /* NULL: none is kept */
     struct piece_files files;
@@ -46,6 +47,14 @@ enum work_state {
 /* Begin the next frame: an enum work_state, or -1.  What is wrong with the queue
  * is not told before the frames that are at work have come out. */
 int work_next(struct work *w, struct distribution *d, struct es_error *err);
+/* Tasks have come, or no more will: give them to the frame that grows, if there is one,
+ * and say how it is now.  1, 0: nothing has changed, or -1. */
+int work_grow(struct work *w,
+              struct distribution *d,
+              struct frame *frame,
+              struct es_error *err);
+/* Is it a list of tasks to which more may come? */
+int work_is_open(const struct work *w);
 /* Frames in all, or 0: as many as the queue has. */
 uint64_t work_frames(const struct work *w);
 /* Units of each of these. */

@@ -80,6 +80,8 @@ static json_t *progress_to_json(const struct top_progress *p)
 
     if (p->are_tasks)
         json = json_member(json, "failed", json_real(p->failed));
+    if (p->is_open)
+        json = json_member(json, "open", json_true());
     if (!p->energy[0])
         return json;
     json = json_member(json, "energy", json_string(p->energy));

@@ -25,7 +25,8 @@
  *    "last":80}
  *
  * A step has "seconds" since it began, and "reason", a sentence.
- * progress of a run whose units are tasks has "failed", how many of them have.
+ * progress of a run whose units are tasks has "failed", how many of them have, and
+ * "open", true, while more may come.
  * One whose agent was lost while its tasks go on has "lost", the seconds after
  * which nothing more is known of it.
  *
@@ -92,6 +93,7 @@ struct top_progress {
     double failed;        /* so many have; -1: they are none */
     char energy[16];      /* where it comes from; "": not known */
     double joules, watts; /* of all nodes */
+    int is_open;          /* more tasks may come */
 };
 
 /* A node's part in it. */

@@ -156,6 +156,7 @@ static int read_tasks(struct top_progress *p, const json_t *json)
 {
     p->failed = -1;
     p->are_tasks = json_object_get(json, "failed") != NULL;
+    p->is_open = json_is_true(json_object_get(json, "open"));
     return p->are_tasks ? read_count(&p->failed, json, "failed") : 0;
 }
 

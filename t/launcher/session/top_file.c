@@ -160,14 +160,15 @@ static int is_same_progress(const struct top_progress *a,
                            b->watts};
 
     return memcmp(of_a, of_b, sizeof of_a) == 0 && a->are_tasks == b->are_tasks
-           && strcmp(a->energy, b->energy) == 0;
+           && a->is_open == b->is_open && strcmp(a->energy, b->energy) == 0;
 }
 
 /* What a front end writes is what top reads. */
 static void test_round(size_t nodes)
 {
-    const struct top_progress progress = {
-        1, 6, 1080, 4320, 58.3, 55.5, 18.5, -1, -1, 2.5, 1, 7, "slurm", 80, 4};
+    const struct top_progress progress = {1,       6,  1080, 4320, 58.3, 55.5,
+                                          18.5,    -1, -1,   2.5,  1,    7,
+                                          "slurm", 80, 4,    1};
     const struct top_part part[2] = {
         {"n0", TOP_BAD, 2, 1, 180, 97, 20, 640, 14.25, 5.5, -1},
         {"n1", TOP_DONE, 2, 1, 180, 97, 0, 640, -1, -1, 2}};
