@@ -110,6 +110,12 @@ static uint64_t part_by_cost(struct dispatch *d,
     return d->is_forced && units == 0 ? d->grain : units;
 }
 
+/* Of a frame that grows no more than one: the others would wait for that. */
+static uint64_t at_once(const struct dispatch *d, uint64_t units)
+{
+    return d->is_growing && units > d->grain ? d->grain : units;
+}
+
 static void take_from_pool(struct dispatch *d, size_t node, double now)
 {
     size_t i = batch_for(d, node);
@@ -120,9 +126,7 @@ static void take_from_pool(struct dispatch *d, size_t node, double now)
         return;
     units = dispatch_is_by_cost(d) ? part_by_cost(d, node, i, now)
                                    : part_of_pool(d, node);
-    if (d->is_growing && units > d->grain)
-        units = d->grain;
-    b = unit_pool_take(&d->pool, i, units);
+    b = unit_pool_take(&d->pool, i, at_once(d, units));
     dispatch_set_waiting(d, node, b);
     d->node[node].chunk = units_in(b.units);
 }
@@ -163,7 +167,8 @@ static struct batch next_bundle(struct dispatch *d, size_t node)
         return (struct batch){0};
     return unit_pool_take(
         &d->pool, i,
-        tasks_next(&d->tasks, d->kind->bundles, d->state, node, d->pool.units));
+        at_once(d, tasks_next(&d->tasks, d->kind->bundles, d->state, node,
+                              d->pool.units)));
 }
 
 /* Pieces that a node may have out. */

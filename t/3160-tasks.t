@@ -73,6 +73,15 @@ done
 test_expect_success '  of each kind some have died while tasks were at work' '
 	sort hit | uniq -c && grep -q "n1 is lost" hit && grep -q "n2 is lost" hit && grep -q front hit
 '
+end_lines() { seq 121 160 | sed "s/.*/echo & >>ran; sleep 0.2; echo &/" | evenstep tasks --add - --close list; }
+test_expect_success 'a list that grows, and an agent that dies: nothing is lost, nor done twice but what was at hand' '
+	rm -f ran log && head -n 60 cmds >list && { in_job evenstep tasks --follow list -j 2 --joblog log >out 2>err 3>&- 4>&- 5>&- & } && run=$! && wait_for 60 ran 40 && tail -n +61 cmds | head -n 60 | evenstep tasks --add - list &&
+	wait_for 60 ran 70 && end_all $(ours -f evenstep-agent n1) && end_lines && { wait $run; code=$?; } && cat err && test $code = 0 && whole && twice 2 && nothing_left
+'
+test_expect_success 'and one of which the front end dies: --resume goes on' '
+	rm -f ran log && head -n 120 cmds >list && { in_job evenstep tasks --follow list -j 2 --joblog log >out 2>err 3>&- 4>&- 5>&- & } && run=$! && wait_for 60 ran 60 && end_all $(ours evenstep) && wait_for 60 none_of evenstep && { wait $run; nothing_left; } && end_lines &&
+	in_job evenstep tasks --follow list -j 2 --joblog log --resume >out 2>err && whole && twice 8 && nothing_left
+'
 test_expect_success 'SIGTERM: what is done is kept, exit 4, and --resume goes on' '
 	rm -f ran log && begin && wait_for 60 ran 60 && kill -TERM $(ours evenstep) && { wait $run; code=$?; } && cat err && test $code = 4 && ! ran 160 &&
 	mentioned "stopped by SIGTERM: [0-9]* tasks are left: --resume goes on with it" && nothing_left && goes_on && whole && twice 0 && nothing_left

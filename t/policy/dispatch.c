@@ -1342,6 +1342,52 @@ static void test_begun(void)
     end_run();
 }
 
+/* Units that a node has been sent, and has out. */
+static uint64_t out_of(size_t node)
+{
+    return dispatch_node(run.d, node)->out_units;
+}
+
+/* Units come to a frame that is at work: each is sent alone, until no more come. */
+static void test_growing(const char *what, uint64_t pieces, int is_bundles)
+{
+    const struct setup setup = {.name = "growing",
+                                .nodes = 2,
+                                .units = 100,
+                                .grain = 1,
+                                .pieces = pieces,
+                                .is_bundles = is_bundles,
+                                .load = {1, 1}};
+
+    if (start_run(&setup) < 0)
+        bail("no memory");
+    dispatch_set_growing(run.d, 1);
+    if (dispatch_begin(run.d, (struct slice){0, 3}, NULL, 0) < 0
+        || dispatch_feed(run.d, 0) < 0)
+        bail("no memory");
+    ok(out_of(0) + out_of(1) <= 2 && dispatch_left(run.d) == 3,
+       "%s: of three units each node is sent no more than one piece", what);
+    while (dispatch_next(run.d))
+        ;
+    for (uint64_t end = 4; end <= 100; end += 6)
+        if (dispatch_grow(run.d, end) < 0)
+            bail("no memory");
+    ok(dispatch_left(run.d) == 100 && dispatch_frame(run.d).end == 100
+           && dispatch_pool(run.d)->n <= 2
+           && dispatch_pool(run.d)->units + out_of(0) + out_of(1) == 100,
+       "%s: those that come are all in the pool, and together", what);
+    dispatch_answered(run.d, dispatch_node(run.d, 0)->piece[0], 1, 0.9, 0);
+    if (dispatch_feed(run.d, 1) < 0)
+        bail("no memory");
+    ok(out_of(0) == 1, "%s: one more is sent", what);
+    dispatch_set_growing(run.d, 0);
+    dispatch_answered(run.d, dispatch_node(run.d, 0)->piece[0], 2, 0.9, 0);
+    if (dispatch_feed(run.d, 2) < 0)
+        bail("no memory");
+    ok(out_of(0) > 1, "%s: as no more come pieces are as ever", what);
+    end_run();
+}
+
 /* With a meter a node's speed is what it does now. */
 static void test_meter(void)
 {
@@ -1505,6 +1551,9 @@ int main(void)
     test_failed_bundle();
     test_policy_hears();
     test_begun();
+    test_growing("slices", 1, 0);
+    test_growing("by cost", DISPATCH_BY_COST, 0);
+    test_growing("bundles", 1, 1);
     test_meter();
     test_take_over();
     test_look(1);

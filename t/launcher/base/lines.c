@@ -236,6 +236,29 @@ static void test_open_fd(void)
     ok(fcntl(fd, F_GETFD) < 0, "and it is closed with them");
 }
 
+static void test_growing(void)
+{
+    struct es_error err = {0};
+    struct lines l;
+    int fd;
+
+    set_content("", 0);
+    fd = open(file_path, O_RDWR | O_APPEND | O_CLOEXEC);
+    ok(fd >= 0 && lines_open_growing(&l, fd, "a list", &err) == 0 && l.n == 0,
+       "a file that grows may be empty");
+    for (unsigned i = 0; i < 3000; i++)
+        if (dprintf(fd, "line %u\n", i) < 0
+            || (i % 7 == 0 && lines_grow(&l, &err) < 0))
+            bail("%s: %s", file_path, err.what);
+    is_int(lines_grow(&l, &err), 0, "it has grown");
+    is_int((int)l.n, 3000, "by all of its lines");
+    is_str(text_of(&l, 0, 2), "line 0\nline 1\n", "which are read");
+    is_str(text_of(&l, 2998, 3000), "line 2998\nline 2999\n", "to the end");
+    is_int(lines_grow(&l, &err), 0, "nothing is no more");
+    is_int((int)l.n, 3000, "lines");
+    lines_close(&l);
+}
+
 /* --- what is no file of lines --------------------------------------------- */
 
 static int refuses(const char *name)
@@ -299,6 +322,7 @@ int main(void)
     test_changes();
     test_sum();
     test_open_fd();
+    test_growing();
     test_refused();
     test_no_memory();
     tree_remove();
