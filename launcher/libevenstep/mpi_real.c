@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/libevenstep/mpi_real.h"
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
 #include <unistd.h>
@@ -66,19 +67,35 @@ int mpi_real_at_fork(void (*in_child)(void))
 
 /* --- MPI ------------------------------------------------------------------ */
 
-void *mpi_real_find(const char *name, const void *caller)
+/* The library whose own search has led to MPI, from dlopen(3). */
+static _Atomic(void *) led_to_mpi;
+
+static void *find_from(const char *name, const void *caller)
 {
-    void *found = mpi_real_next(name), *library;
+    void *library, *found, *none = NULL;
     Dl_info where;
 
-    if (found || !dlsym || !dladdr || !dladdr(caller, &where)
-        || !where.dli_fname)
-        return found;
+    if (!dladdr || !dladdr(caller, &where) || !where.dli_fname)
+        return NULL;
     library = dlopen(where.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
     if (!library)
         return NULL;
     found = dlsym(library, name);
-    (void)dlclose(library); /* it is the caller's, and stays */
+    if (!found || !atomic_compare_exchange_strong(&led_to_mpi, &none, library))
+        (void)dlclose(library); /* it is the caller's, and stays */
+    return found;
+}
+
+void *mpi_real_find(const char *name, const void *caller)
+{
+    void *found = mpi_real_next(name);
+
+    if (!found && dlsym && dlopen)
+        found = find_from(name, caller);
+    /* A call that is the last thing which a library does seems to come from whoever
+     * called that; and Python 3.13 calls MPI_Finalize for mpi4py at its end. */
+    if (!found && atomic_load(&led_to_mpi))
+        found = dlsym(atomic_load(&led_to_mpi), name);
     return found;
 }
 

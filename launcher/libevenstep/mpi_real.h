@@ -32,7 +32,7 @@
  * The function of that name behind this library, for a caller at that address:
  * the next one in the order of search, which may be another tool's, or else the
  * one that the caller's own library was loaded with (Python loads MPI out of
- * everybody else's sight).  NULL if there is none.
+ * everybody else's sight), or that a caller before it was.  NULL if there is none.
  */
 void *mpi_real_find(const char *name, const void *caller);
 
