@@ -411,39 +411,39 @@ static void clear_options(struct run_options *o)
     free(o);
 }
 
-static int run_main(int argc, char **argv, struct es_error *err)
+/* Of tasks the first operand is their list, and there is no command. */
+static int parse_and_run(int is_tasks,
+                         int argc,
+                         char **argv,
+                         struct es_error *err)
 {
     struct run_options *o = calloc(1, sizeof *o);
     int rc;
 
     if (!o)
         return es_no_memory(err);
-    o->command = argv + 1;
-    rc = options_parse(&command_run, o, argc, argv, err);
-    if (rc == 0)
+    o->is_tasks = o->each = is_tasks;
+    o->command = argv + 1 + is_tasks;
+    rc = options_parse(is_tasks ? &command_tasks : &command_run, o, argc, argv,
+                       err);
+    if (rc == 0 && is_tasks)
+        o->lines = argv[1];
+    if (rc == 0 && (o->add || o->close))
+        rc = task_add(argv[1], o->add, o->close, err);
+    else if (rc == 0)
         rc = run_parsed(o, err);
     clear_options(o);
     return rc < 0 ? -1 : 0;
 }
 
+static int run_main(int argc, char **argv, struct es_error *err)
+{
+    return parse_and_run(0, argc, argv, err);
+}
+
 static int tasks_main(int argc, char **argv, struct es_error *err)
 {
-    struct run_options *o = calloc(1, sizeof *o);
-    int rc;
-
-    if (!o)
-        return es_no_memory(err);
-    o->is_tasks = o->each = 1;
-    rc = options_parse(&command_tasks, o, argc, argv, err);
-    if (rc == 0 && (o->add || o->close)) {
-        rc = task_add(argv[1], o->add, o->close, err);
-    } else if (rc == 0) {
-        o->lines = argv[1];
-        o->command = argv + 2; /* none */
-        rc = run_parsed(o, err);
-    }
-    clear_options(o);
-    return rc < 0 ? -1 : 0;
+    return parse_and_run(1, argc, argv, err);
 }
 
 const struct subcommand command_tasks = {
