@@ -59,6 +59,7 @@ a typing mistake in a short one|2|probe --jsn|evenstep: --jsn: no such option: d
 a size of no unit|2|bcast -s 12q a b|evenstep: --size: "12q" is no size: give bytes from 1Ki to 4Mi, as 125k or 1MiB
 a size that is too small by 24 bytes|2|bcast -s 1k a b|evenstep: --size: "1k" is out of range: give bytes from 1Ki to 4Mi, as 125k or 1MiB
 a rate of no unit|2|graph plan --rate 5mbps g|evenstep: --rate: "5mbps" is no rate: give bytes a second from 1 to 1P, as 125M or 100mbit
+a time in percent of the median, as GNU parallel has it|2|run --each --timeout 200% --range 0:5 -- true {}|evenstep: --timeout: "200%" is a percentage, which is not known here: give seconds, as 90 or 1.5h
 a time of no unit|2|run --timeout 2d --range 0:5 -- true|evenstep: --timeout: "2d" is no time: give seconds from 0.1 to 1000000000, as 90 or 1.5h
 a count that is no number|2|run --retries many --range 0:5 -- true|evenstep: --retries: "many" is no whole number: give a whole number from 0 to 1000
 agents that are no number|2|bcast --local two a b|evenstep: --local: "two" is no number: give 1 to 1024 agents

@@ -127,6 +127,13 @@ test_expect_success '--header : has the names of columns, as --header 1 has' '
 	test_expect_code 2 each --header x --lines table -- echo && begins "evenstep: --header x: expected lines, or : for one: give a number of lines, for example 1"
 '
 
+test_expect_success 'a word in braces that looks like a field is refused, and another stays, with a warning' '
+	test_expect_code 2 each -- echo {nmae} ::: a && begins "evenstep: unknown field {nmae}: a task has {}, {#} and {%}, and by --header : names of columns; {{nmae}} keeps the braces" &&
+	each -- echo {foobar}-{} ::: a >got && echo {foobar}-a | test_cmp - got && begins "evenstep: warning: {foobar}-{}: the braces stay as they are: " && grep -c "braces stay" err >n && echo 1 | test_cmp - n &&
+	each -- echo {{nmae}} {{foobar}} {} ::: a >got && echo "{nmae} {foobar} a" | test_cmp - got && ! grep braces err &&
+	echo x y >text && each -- awk "{print}" {} ::: text >got && test_cmp text got && each --shell -- "awk '"'{print}'"' {}" ::: text >got && test_cmp text got && ! grep braces err
+'
+
 # --- started by srun ----------------------------------------------------------------------------
 test_expect_success 'one of several tasks of srun: refused, and the journal of the run before is where it was' '
 	rm -rf .evenstep-tasks && tasks two && cp .evenstep-tasks/two.journal kept &&

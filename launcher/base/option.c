@@ -98,6 +98,14 @@ static void bound_text(char text[32], double v, enum option_type type)
     snprintf(text, 32, "%.16g%s", v / unit[i].bytes, unit[i].name);
 }
 
+/* As GNU parallel's --timeout has it, of the median of its tasks. */
+static int is_percent(const char *text)
+{
+    size_t n = strspn(text, "0123456789.");
+
+    return n > 0 && n < 20 && strcmp(text + n, "%") == 0;
+}
+
 static int refuse(const struct option *o,
                   const char *text,
                   int why,
@@ -107,6 +115,12 @@ static int refuse(const struct option *o,
     char mend[160], low[32], high[32], example[48];
 
     example_text(example, o);
+    if (o->type == OPTION_SECONDS && is_percent(text)) {
+        snprintf(mend, sizeof mend, "give %s%s", kind->mend, example);
+        return es_fail(err, ES_USAGE, mend,
+                       "--%s: \"%s\" is a percentage, which is not known here",
+                       o->name, text);
+    }
     bound_text(low, o->low, o->type);
     bound_text(high, o->high, o->type);
     snprintf(mend, sizeof mend, "give %s from %s%s%s%s", kind->mend, low,

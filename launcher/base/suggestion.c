@@ -30,6 +30,13 @@ static size_t mistakes(const char *a, size_t n, const char *b, size_t m)
     return d[n][m];
 }
 
+int suggestion_is_near(const char *typed, const char *name, size_t most)
+{
+    size_t n = strlen(typed), m = strlen(name);
+
+    return n < NAME_LEN && m < NAME_LEN && mistakes(typed, n, name, m) <= most;
+}
+
 void suggestion_try(struct suggestion *s, const char *name)
 {
     size_t n = strlen(s->typed), m = strlen(name), d;

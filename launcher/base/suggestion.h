@@ -17,5 +17,7 @@ struct suggestion {
 /* Letters that are missing, too many, wrong, or two that are exchanged: one
  * mistake in a name of three letters at most, two in one of six, and so on. */
 void suggestion_try(struct suggestion *s, const char *name);
+/* Are there so many mistakes at most, whatever the length? */
+int suggestion_is_near(const char *typed, const char *name, size_t most);
 
 #endif

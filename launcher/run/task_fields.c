@@ -94,8 +94,9 @@ static int refuse(const struct command *c,
 
     put_columns(c, columns, sizeof columns);
     snprintf(mend, sizeof mend,
-             "a task has %s, {#} and {%%}; {{%.*s}} keeps the braces", columns,
-             n, name);
+             "a task has %s, {#} and {%%}%s; {{%.*s}} keeps the braces",
+             columns, c->names ? "" : ", and by --header : names of columns", n,
+             name);
     return es_fail(c->err, ES_USAGE, mend, "unknown field {%.*s}%s%s%s", n,
                    name, meant ? ": did you mean {" : "", meant ? meant : "",
                    meant ? "}?" : "");
@@ -178,35 +179,6 @@ static const char *meant_by(const struct command *c, char *word)
     return near_to(c, word);
 }
 
-/* Does a name stand in braces that is no field, and was likely meant for one?  text is
- * behind the brace.  0, or -1: it is refused. */
-static int check_strange(const struct command *c, const char *text)
-{
-    char word[NAME_MAX_SHOWN + 1];
-    const char *meant;
-    size_t n = 0;
-
-    if (is_parallels(text, &n))
-        return refuse(c, text, n, NULL);
-    for (n = 0;
-         isalnum((unsigned char)text[n]) || (text[n] && strchr("_-", text[n]));)
-        n++;
-    if (n == 0 || n >= sizeof word || text[n] != '}'
-        || isdigit((unsigned char)*text))
-        return 0;
-    snprintf(word, sizeof word, "%.*s", (int)n, text);
-    meant = meant_by(c, word);
-    return meant || c->names ? refuse(c, text, n, meant) : 0;
-}
-
-/* --- a word --------------------------------------------------------------- */
-
-static void put_times(FILE *to, char c, size_t n)
-{
-    while (n-- > 0)
-        (void)putc(c, to); /* the caller asks ferror() */
-}
-
 /* Does `at` stand in quotes, as far as a look at the word tells? */
 static int is_quoted(const char *word, const char *at)
 {
@@ -218,6 +190,67 @@ static int is_quoted(const char *word, const char *at)
         else if (quote ? *word == quote : *word == '\'' || *word == '"')
             quote = (char)(quote ? '\0' : *word);
     return quote != '\0';
+}
+
+/* Not so near that it is clear which. */
+static int is_like_field(const char *word)
+{
+    char braced[NAME_MAX_SHOWN + 3];
+    const char *field;
+
+    snprintf(braced, sizeof braced, "{%s}", word);
+    for (size_t i = 0; strlen(word) > 3 && (field = template_field(i)); i++)
+        if (suggestion_is_near(braced, field, 2))
+            return 1;
+    return 0;
+}
+
+/* The bytes of a name that may be meant for a field, in front of a '}'; else 0. */
+static size_t strange_len(const char *text)
+{
+    size_t n = 0;
+
+    while (isalnum((unsigned char)text[n])
+           || (text[n] && strchr("_-", text[n])))
+        n++;
+    return n <= NAME_MAX_SHOWN && text[n] == '}'
+                   && !isdigit((unsigned char)*text)
+               ? n
+               : 0;
+}
+
+/* Does a name stand in braces that is no field, and was likely meant for one?  text is
+ * behind the brace, in a word.  0, or -1: it is refused. */
+static int check_strange(const struct command *c,
+                         const char *in,
+                         const char *text)
+{
+    char word[NAME_MAX_SHOWN + 1];
+    const char *meant;
+    size_t n = 0;
+
+    if (is_parallels(text, &n))
+        return refuse(c, text, n, NULL);
+    n = strange_len(text);
+    if (n == 0)
+        return 0;
+    snprintf(word, sizeof word, "%.*s", (int)n, text);
+    meant = meant_by(c, word);
+    if (meant || c->names)
+        return refuse(c, text, n, meant);
+    if (strspn(word, "abcdefghijklmnopqrstuvwxyz_") < n
+        || (c->shell && is_quoted(in, text))) /* as awk '{print}' */
+        return 0;
+    c->f->left = in;
+    return is_like_field(word) ? refuse(c, text, n, NULL) : 0;
+}
+
+/* --- a word --------------------------------------------------------------- */
+
+static void put_times(FILE *to, char c, size_t n)
+{
+    while (n-- > 0)
+        (void)putc(c, to); /* the caller asks ferror() */
 }
 
 static void note_value(const struct command *c,
@@ -293,6 +326,18 @@ static int put_braced(const struct command *c,
     return 0;
 }
 
+/* Two braces around a name that would be refused: one, as around a field.  The bytes
+ * of it, 0: there are none. */
+static size_t put_kept(FILE *to, const char *at)
+{
+    size_t n = strncmp(at, "{{", 2) == 0 ? strange_len(at + 2) : 0;
+
+    if (n == 0 || at[2 + n + 1] != '}' || at[2 + n + 2] == '}')
+        return 0;
+    fprintf(to, "{%.*s}", (int)n, at + 2); /* the caller asks ferror() */
+    return n + 4;
+}
+
 static int put_word(const struct command *c,
                     FILE *to,
                     const char *word,
@@ -310,9 +355,12 @@ static int put_word(const struct command *c,
                    && (before != '$' || b.name_len == 0)) {
             if (put_braced(c, to, word, at, &b, is_text) < 0)
                 return -1;
+        } else if (!is_text && (b.len = put_kept(to, at)) > 0) {
+            continue;
         } else {
+            b.len = strspn(at, "{");
             if (!is_text && b.len == 1 && !(before && strchr("$\\%#@", before))
-                && check_strange(c, at + 1) < 0)
+                && check_strange(c, word, at + 1) < 0)
                 return -1;
             (void)fwrite(at, 1, b.len, to);
         }

@@ -23,6 +23,9 @@ struct task_fields {
     const char
         *text; /* else: a program's text into which a value is put, as it is;
                            NULL: none */
+    const char
+        *left; /* a word in braces in it, as {foo}, looks like a field, and is
+                           left as it is, as columns have no names; NULL: none */
 };
 
 /*

@@ -79,6 +79,11 @@ static int settle_fields(struct run_options *o,
         notice("warning: %.200s: the value is quoted as it is filled in: leave "
                "the quotes around it out",
                f.quoted);
+    if (f.left)
+        notice(
+            "warning: %.200s: the braces stay as they are: columns have names "
+            "by --header : only; write {{ and }} if they are to stay",
+            f.left);
     if (f.text)
         notice("warning: %.200s: the value becomes part of the text of a "
                "program, with whatever is in it: pass it as an argument, or "

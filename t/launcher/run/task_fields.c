@@ -52,7 +52,7 @@ static const struct {
      "{foobar}{ 5}{\"a\":5}{a,b}{}",
      NULL},
     {{"./x", "{1..5}{=}{0}"}, 1, NULL, 0, "{1..5}{=}{0}", NULL},
-    {{"./x", "{{5}}{{nmae}}{{..}}"}, 1, NULL, 0, "{{5}}{{nmae}}{{..}}", NULL},
+    {{"./x", "{{5}}{{nmae}}{{..}}"}, 1, NULL, 0, "{{5}}{nmae}{{..}}", NULL},
     {{"./x", "%{nmae}@{nmae}${nmae}"},
      2,
      people,
@@ -112,6 +112,13 @@ static const struct {
      0,
      NULL,
      "unknown field {nod}: did you mean {node}?"},
+    {{"./x", "{nmae}.txt"},
+     1,
+     NULL,
+     0,
+     NULL,
+     "unknown field {nmae}: a task has {}, {#} and {%}, and by --header : names "
+     "of columns; {{nmae}} keeps the braces"},
     {{"./x", "{..}"}, 1, NULL, 0, NULL, "unknown field {..}"},
     {{"./x", "{1...}"}, 1, NULL, 0, NULL, "unknown field {1...}"},
     {{"./x", "{= s/a/b/ =}"}, 1, NULL, 0, NULL, "unknown field {= s/a/b/ =}"},
@@ -156,6 +163,31 @@ static struct task_fields fields_of(const char *a, const char *b, int shell)
     return f;
 }
 
+static struct task_fields nameless(const char *a, const char *b, int shell)
+{
+    char *cmd[] = {(char *)a, (char *)b, NULL}, **got;
+    struct task_fields f;
+    struct es_error err = {0};
+
+    got = task_fields_settle(cmd, 1, NULL, shell, &f, &err);
+    ok(got && got[1] && strcmp(got[1], b) == 0, "%s %s: stays (%s)", a, b,
+       err.what);
+    template_free(got);
+    return f;
+}
+
+static const struct {
+    const char *cmd, *word;
+    int shell;
+} own[] = {
+    {"awk", "{print}", 0},          {"awk", "{nude}", 0},
+    {"awk '{print}'", "{}", 1},     {"echo", "{FOO}", 0},
+    {"echo", "${nmae}", 0},         {"echo", "%{nmae}", 0},
+    {"echo", "{ nmae }", 0},        {"echo", "{nmae,node}", 0},
+    {"git", "HEAD@{upstream}", 0},  {"echo", "'{nmae}'", 1},
+    {"find", "{} -exec f {} +", 0}, {"echo", "{n-1}", 0},
+};
+
 static void test_fields(void)
 {
     struct task_fields f = fields_of("./x", "{{1}} {#}", 0);
@@ -167,6 +199,13 @@ static void test_fields(void)
     ok(f.need == 2, "{-2} needs two");
     f = fields_of("{age}", "{1}", 0);
     ok(f.need == 2 && !f.quoted && !f.text, "so does the name of the second");
+    ok(!f.left, "and there is no other");
+    f = nameless("echo", "{foobar}", 0);
+    is_str(f.left, "{foobar}", "without names one that is near none is told");
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+        f = nameless(own[i].cmd, own[i].word, own[i].shell);
+        ok(!f.left, "%s %s: is the command's own", own[i].cmd, own[i].word);
+    }
     f = fields_of("sh", "-c", 0);
     ok(!f.text, "a text without a value is safe");
     f = fields_of("awk", "/{1}/", 0);
