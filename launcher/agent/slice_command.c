@@ -6,6 +6,7 @@
 #include "launcher/agent/slice_meter.h"
 #include "launcher/agent/slice_spec.h"
 #include "launcher/agent/slot_send.h"
+#include "launcher/agent/task_runner.h"
 #include "launcher/exec/last_words.h"
 
 #include <stdio.h>
@@ -258,6 +259,12 @@ void slice_command_stop(struct slice_command *x)
     x->stopped = 1;
     output_batch_drop(x->owner->output);
     execution_stop(x->execution);
+}
+
+void slice_command_last(struct slice_command *x)
+{
+    if (x->execution && !x->returning)
+        execution_tell(x->execution, TASK_RUNNER_LAST);
 }
 
 void slice_command_cancel(struct slice_command *x, uint64_t id)

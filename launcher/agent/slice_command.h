@@ -28,7 +28,9 @@ int slice_command_runs(const struct slice_command *x);
 void slice_command_hold(struct slice_command *x, int on);
 /* Let it see its SIGTERM: nothing more is said of its slice. */
 void slice_command_stop(struct slice_command *x);
-/* The same, if it runs for this slice. */
+/* It runs tasks (task_runner.h): the one at hand is the last. */
+void slice_command_last(struct slice_command *x);
+/* As slice_command_stop(), if it runs for this slice. */
 void slice_command_cancel(struct slice_command *x, uint64_t id);
 
 #endif

@@ -7,6 +7,7 @@
 #include "launcher/agent/slot_program.h"
 #include "launcher/agent/slot_send.h"
 
+#include <signal.h>
 #include <stdlib.h>
 
 struct slot {
@@ -70,9 +71,25 @@ int slot_is_busy(const struct slot *s)
     return slice_command_runs(s->command) || slot_program_is_ending(s->program);
 }
 
+/* What waits has not been done, and the front end is to know. */
+static void begin_no_more_tasks(struct slot *s)
+{
+    const struct execution_end end = {.status = 128 + SIGTERM};
+    struct waiting_slice *w;
+
+    while ((w = slice_queue_take(&s->waiting)) != NULL) {
+        slot_send_done(s->owner.common, w->run.id, &end);
+        waiting_slice_free(w);
+    }
+    slice_command_last(s->command);
+}
+
 void slot_finish(struct slot *s)
 {
-    slot_program_finish(s->program);
+    if (s->owner.common->command.kind == COMMAND_TASKS)
+        begin_no_more_tasks(s);
+    else
+        slot_program_finish(s->program);
 }
 
 void slot_hold(struct slot *s, int on)

@@ -32,7 +32,9 @@ void slot_start(struct slot *s);
 size_t slot_load(const struct slot *s);
 /* Does a command run for a slice, or end because it was told to? */
 int slot_is_busy(const struct slot *s);
-/* The program gets no more slices: OVER follows when it has ended. */
+/* The program gets no more slices: OVER follows when it has ended.  Where units are
+ * tasks, no more of them are begun: slices that wait are answered as failed, and one at
+ * hand ends with its task at hand. */
 void slot_finish(struct slot *s);
 
 /* Meter its slices from now on, if nothing runs; -1 if the order is none. */

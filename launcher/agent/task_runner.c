@@ -50,6 +50,7 @@ struct runner {
     char **environ;
     int signal_fd;
     int stopped;     /* by SIGTERM */
+    int is_last;     /* the task at hand is */
     int cannot_exec; /* CMD could not be started: 127 or 126 */
     int64_t last_start_ns;
     uint64_t memory_kills; /* of our control groups so far */
@@ -156,10 +157,20 @@ static void hear_stop(struct runner *r)
 {
     struct signalfd_siginfo info;
 
-    while (read(r->signal_fd, &info, sizeof info) == sizeof info)
-        if (info.ssi_signo == SIGTERM
-            && getpgid((pid_t)info.ssi_pid) != getpgrp())
+    while (read(r->signal_fd, &info, sizeof info) == sizeof info) {
+        if (info.ssi_signo != SIGTERM
+            || getpgid((pid_t)info.ssi_pid) == getpgrp())
+            continue;
+        if (info.ssi_code == SI_QUEUE && info.ssi_int == TASK_RUNNER_LAST)
+            r->is_last = 1;
+        else
             r->stopped = 1;
+    }
+}
+
+static int begins_no_more(const struct runner *r)
+{
+    return r->stopped || r->is_last;
 }
 
 static void hear_signals(struct runner *r, struct task *t)
@@ -382,7 +393,7 @@ static void keep_delay(struct runner *r)
     struct pollfd fd = {.fd = r->signal_fd, .events = POLLIN};
 
     hear_stop(r);
-    while (!r->stopped && r->last_start_ns > 0
+    while (!begins_no_more(r) && r->last_start_ns > 0
            && left_ms(r->last_start_ns, r->delay_ms) > 0)
         if (poll(&fd, 1, left_ms(r->last_start_ns, r->delay_ms)) > 0)
             hear_stop(r);
@@ -393,7 +404,7 @@ static void enter(struct runner *r, int alone)
 {
     struct pollfd fd = {.fd = r->signal_fd, .events = POLLIN};
 
-    while (r->alone_fd > 0 && !r->stopped
+    while (r->alone_fd > 0 && !begins_no_more(r)
            && alone_enter(r->alone_fd, alone) == 0)
         if (poll(&fd, 1, ROOM_MS) > 0)
             hear_stop(r);
@@ -434,15 +445,17 @@ static int run_task(struct runner *r, char *const argv[], struct es_error *err)
         t = (struct task){.end = {.tries = tries}};
         keep_delay(r);
         enter(r, alone);
-        again = r->stopped ? 0 : run_once(r, &t, argv, err);
+        again = begins_no_more(r) ? 0 : run_once(r, &t, argv, err);
         leave(r);
         if (again < 0)
             return -1;
-        if (r->stopped && !t.has_ended)
+        if (begins_no_more(r) && !t.has_ended)
             return 0;
         if (r->stopped || r->cannot_exec || is_done(r, &t.end))
             break;
         again = is_again(r, &t, &alone, &left);
+        if (r->is_last && (again > 0 || t.end.status == 128 + SIGTERM))
+            return 0; /* nor has one that is to be tried again, or was ended */
         if (again < 0 || (again && put_part(r, TASK_AGAIN, "", 0) < 0))
             return -1;
         if (!again)
@@ -525,7 +538,8 @@ static int run_all(struct runner *r, uint64_t end, struct es_error *err)
 {
     int rc = set_number(r, "EVENSTEP_COUNT", 1);
 
-    for (; rc == 0 && r->place.unit < end && !r->stopped && !r->cannot_exec;
+    for (; rc == 0 && r->place.unit < end && !begins_no_more(r)
+           && !r->cannot_exec;
          r->place.unit++) {
         int there = next_record(r, err);
 
@@ -664,5 +678,5 @@ int task_runner_main(int argc, char **argv, struct es_error *err)
     free(r.line);
     if (rc < 0)
         return -1;
-    return r.stopped ? 128 + SIGTERM : r.cannot_exec;
+    return begins_no_more(&r) ? 128 + SIGTERM : r.cannot_exec;
 }

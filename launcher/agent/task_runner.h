@@ -19,7 +19,8 @@
  * EVENSTEP_BEGIN, _END and _COUNT are its own.  What a task leaves running in our
  * process group is killed when it has ended.  A SIGTERM, which the tasks get as
  * well, ends this process with 143 once the task at hand has ended: nothing is
- * said of that.
+ * said of that.  A SIGTERM to this process alone that has TASK_RUNNER_LAST with it
+ * (sigqueue(3)) is as good as that, but that the task at hand may end, and counts.
  *
  * A program that cannot be started ends this process with the status 127 or 126, as
  * in a shell, and why is on stderr, unless its name is of the task: so whoever
@@ -29,6 +30,8 @@
 #define LAUNCHER_AGENT_TASK_RUNNER_H
 
 #include "pmix_bcast/error.h"
+
+#define TASK_RUNNER_LAST 1
 
 /* argv from OPTIONS on.  Returns the exit status, or -1 with err. */
 int task_runner_main(int argc, char **argv, struct es_error *err);

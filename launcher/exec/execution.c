@@ -410,6 +410,12 @@ void execution_leave(struct execution *x)
     set_timer(x, EXECUTION_STOP_MS);
 }
 
+void execution_tell(struct execution *x, int what)
+{
+    if (x->pid != 0) /* ours until it is reaped; it may have ended */
+        (void)sigqueue(x->pid, SIGTERM, (union sigval){.sival_int = what});
+}
+
 void execution_stop(struct execution *x)
 {
     x->stopped = 1;

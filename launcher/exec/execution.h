@@ -95,7 +95,11 @@ size_t execution_unread(const struct execution *x);
  */
 void execution_stop(struct execution *x);
 
-/* The same of one that seems to have ended by itself: if it has died of SIGTERM,
+/* Send its process alone, and not its group, a SIGTERM that has a number with it
+ * (sigqueue(3)); nothing follows. */
+void execution_tell(struct execution *x, int what);
+
+/* As execution_stop() of one that seems to have ended by itself: if it has died of SIGTERM,
  * that may have been another's. */
 void execution_leave(struct execution *x);
 

@@ -116,7 +116,7 @@ static void on_done(struct run *r, size_t node, const uint8_t *body, size_t len)
     frees_one = is_done && !distribution_beaten(r->distribution, p);
     if (!r->o->each)
         log_answer(r, p, &m);
-    if (!is_done && r->stop.by_signal)
+    if (!is_done && (r->stop.by_signal || r->stop.is_told))
         run_failures_stderr(r, slot, &m); /* it has got a SIGTERM, too */
     else if (!is_done)
         run_failures_piece(r, p, &m);

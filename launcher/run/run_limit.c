@@ -15,10 +15,27 @@
 
 static void set_end(struct run *r, int64_t end_ns, int64_t give_up_ns)
 {
+    r->stop.is_told = 0;
     r->stop.end_ns = end_ns;
     r->stop.give_up_ns = give_up_ns;
     if (r->distribution)
         distribution_set_end(r->distribution, end_ns);
+}
+
+/* The tasks of the pieces that are out, too, but for those at hand.  What comes back
+ * undone is no failure: it is left. */
+static void begin_no_more(struct run *r)
+{
+    const struct msg_over over = {0};
+    struct writer w = {0};
+
+    if (!r->o->each || r->stop.is_told)
+        return;
+    r->stop.is_told = 1;
+    distribution_set_failure_rule(r->distribution,
+                                  &(struct failure_rule){.retries = UINT_MAX});
+    msg_write_over(&w, &over);
+    session_send_all(r->front.session, MSG_OVER, &w);
 }
 
 static void on_job_end(void *arg, int64_t end_ns)
@@ -61,6 +78,7 @@ static int on_term(void *arg)
     distribution_set_failure_rule(r->distribution,
                                   &(struct failure_rule){.retries = UINT_MAX});
     set_end(r, 0, clock_ns() + (int64_t)STOP_GRACE_S * SECOND_NS);
+    begin_no_more(r);
     notice("SIGTERM: nothing more is begun, and what runs may end within %d s",
            STOP_GRACE_S);
     return 1;
@@ -117,6 +135,8 @@ void run_limit_look(struct run *r)
 
     if (s->end_ns == INT64_MAX || (!works && r->phase != ENDING))
         return;
+    if (works && now >= s->end_ns)
+        begin_no_more(r);
     if (now >= s->give_up_ns) {
         s->is_unfinished |= works;
         run_finish(r, 0);

@@ -21,7 +21,8 @@ struct run_stop {
     int is_known;            /* Slurm has said when, or that it does not know */
     int waits;               /* the first frame, for that */
     int by_signal;
-    int is_halted;     /* by --halt soon */
+    int is_halted; /* by --halt soon */
+    int is_told; /* the nodes are, of tasks: to begin no more of those they have */
     int is_nodes_told; /* one, at least, has had a SIGTERM */
     enum { STOP_UNASKED, STOP_ASKED, STOP_SURE } sure; /* the end still holds */
     int is_unfinished; /* nothing more is begun, and something is left */

@@ -139,7 +139,7 @@ static int end_at_hand(struct run *r,
                                .tries = 1,
                                .begun_ns = (uint64_t)time(NULL) * 1000000000u};
 
-    if (m->signal == 0 || m->signal > 127 || r->stop.by_signal
+    if (m->signal == 0 || m->signal > 127 || r->stop.is_told
         || r->stop.is_nodes_told
         || r->tasks.now.n == p->part.units.end - p->part.units.begin)
         return 0;

@@ -75,7 +75,8 @@
  *                        for one after the agent was cut off; what they bring
  *                        along
  *   OVER      either     error u32, err blob: they get no more slices, 0 or
- *                        errno; or they have ended: 0, exit status or errno,
+ *                        errno; where units are tasks, no further one is begun,
+ *                        and slices that wait are answered as killed; or they have ended: 0, exit status or errno,
  *                        and their last words
  *   MONITOR   front end  dir text, interval_ms u32, aggregate u32, power u32,
  *                        start double, floor double, record_ms u32, meter u32:

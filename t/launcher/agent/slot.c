@@ -130,6 +130,20 @@ static void test_stop(void)
     is_int((intmax_t)common.running, 0, "nothing outlives its slot");
 }
 
+static void test_no_more_tasks(void)
+{
+    begin("exit 0");
+    common.command.kind = COMMAND_TASKS;
+    common.paused = 1;
+    give(1);
+    give(2);
+    slot_finish(slot);
+    ok(slot_load(slot) == 0 && got.done == 2 && got.last.id == 2
+           && got.last.status == 143 && got.over == 0,
+       "tasks that wait are said not to have been done");
+    slot_destroy(slot);
+}
+
 static void test_unknown(void)
 {
     begin("exit 0");
@@ -209,6 +223,7 @@ int main(void)
         bail("no event base");
     test_order();
     test_stop();
+    test_no_more_tasks();
     test_unknown();
     test_program();
     test_program_stop();

@@ -487,6 +487,34 @@ static void test_stop(void)
        "nor where one waits for its start");
 }
 
+/* Of one that goes on until the file "on" is there. */
+static void tell_last_in(const char *input, char **words)
+{
+    unlink(file("at"));
+    unlink(file("on"));
+    start(0, 2, input, words);
+    wait_for_file("at");
+    sigqueue(runner.pid, SIGTERM,
+             (union sigval){.sival_int = TASK_RUNNER_LAST});
+    usleep(20000);
+    close(open(file("on"), O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+    end();
+}
+
+static void test_last(void)
+{
+    tell_last_in("1\ttouch at; until test -e on; do sleep 0.01; done; exit 3\n"
+                 "2\ttouch no\n",
+                 WORDS(BY_SHELL, "--"));
+    ok(status == 143 && n == 1 && has_ended(0, 3, 0) && !is_there("no"),
+       "the task at hand may be the last, and counts also if it has failed");
+    tell_last_in("1\ttouch at; until test -e on; do sleep 0.01; done; exit 3\n"
+                 "2\ttouch no\n",
+                 WORDS(BY_SHELL, "--retries=1", "--"));
+    ok(status == 143 && n == 0 && !is_there("no"),
+       "but not where it would be tried again");
+}
+
 /* What people write: trap "kill 0" EXIT. */
 static void test_own_signals(void)
 {
@@ -554,6 +582,7 @@ int main(void)
     test_tries();
     test_delay();
     test_stop();
+    test_last();
     test_own_signals();
     test_refused();
     return done();
