@@ -122,6 +122,51 @@ test_expect_success R 'R: no job; no program; options that are refused' '
 	echo "source(\"lapply/evenstep.R\"); evenstep_lapply(1:2, identity, local = 1, options = \"--nonsense\")" >lapply.R && ! lapplied && mentioned "^evenstep: --nonsense: no such option" && mentioned "^Error: evenstep_lapply: evenstep run has ended with exit status 2$" &&
 	! EVENSTEP=/nowhere lapplied && mentioned "^Error: evenstep_lapply: there is no program /nowhere: put its folder into PATH, or its path into the variable EVENSTEP$"
 '
+Rscript --vanilla -e 'library(future)' >/dev/null 2>&1 && test_set_prereq FUTURE
+futures() { timeout 200 Rscript --vanilla futures.R >out 2>err; }
+no_futures() { test -z "$(ls -d evenstep-future-* 2>&-)"; }
+test_expect_success FUTURE 'R: futures: values, globals, output, warnings and seeds; errors, of R and of a process that is killed; nothing is left' '
+	cat >futures.R <<-END && futures; code=$?; cat err; test $code = 0 && cat >want <<-\WANT && test_cmp want out && mentioned "a warning$" && wait_for 60 no_futures
+	library(future)
+	source("$S/contrib/r/evenstep_future.R")
+	plan(evenstep, workers = 2)
+	cat(nbrOfWorkers(), "\n", sep = "")
+	k <- 5
+	f <- function(x) { g(x) + k }
+	g <- function(x) x * x
+	all <- lapply(1:6, function(i) future(f(i)))
+	cat(unlist(value(all)), "\n")
+	a %<-% { cat("printed\n"); warning("a warning"); tools::file_ext("x.y") }
+	cat(a, "\n")
+	cat(identical(value(future(rnorm(1), seed = 42L)), value(future(rnorm(1), seed = 42L))), "\n")
+	bad <- list(future(stop("seven")), future(tools::pskill(Sys.getpid(), 9)), future(quit(status = 0)))
+	for (one in bad) {
+	    error <- tryCatch(value(one), error = identity)
+	    cat(inherits(error, "FutureError"), sub(" on .*", "", conditionMessage(error)), "\n")
+	}
+	lazy <- future(k, lazy = TRUE)
+	while (!resolved(lazy)) Sys.sleep(0.01)
+	cat(value(lazy), "\n")
+	END
+	2
+	6 9 14 21 30 41 
+	printed
+	y 
+	TRUE 
+	FALSE seven 
+	TRUE evenstep: the R of this future was killed by signal 9 
+	TRUE evenstep: the R of this future exited with status 1 
+	5 
+	WANT
+'
+test_expect_success FUTURE 'R: R is killed: so are its futures' '
+	cat >futures.R <<-END && ends_with_test && behind Rscript --vanilla futures.R && wait_for 60 test -e began && kill -9 $run && wait_for 60 no_futures && wait_for 60 dead $(cat began)
+	library(future)
+	source("$S/contrib/r/evenstep_future.R")
+	plan(evenstep, workers = 1)
+	value(future({ writeLines(as.character(Sys.getpid()), "$PWD/part"); file.rename("$PWD/part", "$PWD/began"); Sys.sleep(1000) }))
+	END
+'
 command -v julia >/dev/null && test_set_prereq JULIA
 test_expect_success JULIA 'Julia: the example' '
 	run --range 0:100 -- julia "$S/contrib/julia/squares.jl" >out && test_cmp squares out
