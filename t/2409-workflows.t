@@ -11,7 +11,8 @@ mkdir .snakemake
 
 # sidecar: it runs, and the others know its folder.
 sidecar() {
-	behind_to folder "$S/evenstep-sidecar" && wait_for 60 test -s folder && SNAKEMAKE_CLUSTER_SIDECAR_VARS=$(cat folder) && export SNAKEMAKE_CLUSTER_SIDECAR_VARS
+	behind_to folder "$S/evenstep-sidecar" && wait_for 60 test -s folder && SNAKEMAKE_CLUSTER_SIDECAR_VARS=$(cat folder) && export SNAKEMAKE_CLUSTER_SIDECAR_VARS &&
+		agents=$(cat "$SNAKEMAKE_CLUSTER_SIDECAR_VARS/pid")
 }
 # job N LINES: N.id has its id
 job() {
@@ -31,7 +32,7 @@ test_expect_success 'it ends with Snakemake; a job that has begun is waited for,
 	cp last.id never.id && echo "$(cat last.id)0" >never.id && is never failed
 '
 test_expect_success 'Snakemake is killed: so are its jobs' '
-	rm -f go folder && cat >snakemake.sh <<-END && behind_to folder sh snakemake.sh && wait_for 60 test -s folder && SNAKEMAKE_CLUSTER_SIDECAR_VARS=$(cat folder) && job goes "touch began; sleep 1000" && wait_for 60 test -e began && is goes running && kill -9 $run && wait_for 60 no_evenstep && is goes failed
+	rm -f go folder && cat >snakemake.sh <<-END && behind_to folder sh snakemake.sh && wait_for 60 test -s folder && SNAKEMAKE_CLUSTER_SIDECAR_VARS=$(cat folder) && agents=$(cat "$SNAKEMAKE_CLUSTER_SIDECAR_VARS/pid") && job goes "touch began; sleep 1000" && wait_for 60 test -e began && is goes running && kill -9 $run && wait_for 60 no_evenstep && is goes failed
 		"$S/evenstep-sidecar"
 		:
 	END
