@@ -166,11 +166,9 @@ static int add_text(struct list *l,
         notice("%s: has ended before", l->path);
         return 0;
     }
-    return es_fail(err, ES_USAGE,
-                   "add to another list: the run that follows this one reads "
-                   "no more of it",
-                   "%s: has ended: \"" TASK_LINE_END "\" is its last line",
-                   l->path);
+    return es_fail(
+        err, ES_USAGE, "add to another list: nothing behind that line is run",
+        "%s: has ended: \"" TASK_LINE_END "\" is its last line", l->path);
 }
 
 int task_add(const char *path,
