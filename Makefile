@@ -332,6 +332,7 @@ cluster_tests := $(wildcard t/3*.t)
 busy_tests    := $(filter-out t/3740% t/3775% t/3780%,$(wildcard t/37*.t)) \
                  $(wildcard t/3310-* t/3315-* t/3325-* t/3340-* t/3345-*)# their nodes compute, in time: one at a time
 fault_tests   := $(wildcard t/4*.t)
+long_tests    := $(wildcard t/3160-* t/3206-*) $(fault_tests)
 
 # make check T='t/policy/even.c t/2000-local.t' PROVE=-v: these, and what they need.
 ifdef T
@@ -345,7 +346,6 @@ check: # one after the other, also with -j
 	$(MAKE) check-local
 	$(MAKE) check-san
 	$(MAKE) check-cluster
-	$(MAKE) check-faults
 endif
 tests: $(for_scripts) $(t_bin) $(f_bin:=.t)
 check-unit: tests
@@ -360,15 +360,15 @@ check-san: # the same, built with sanitizers
 	$(MAKE) -s SAN=address,undefined check-programs
 	$(MAKE) -s SAN=thread T="t/launcher/probe/probe_cpu.c t/pmix_bcast/tree_ahead.c" check
 check-cluster:
-	@echo "== tier 4: a real Slurm in contrib/testbed (root)"
+	@echo "== tiers 4 and 5: a real Slurm in contrib/testbed, faults and security on it (root)"
 	$(MAKE) check-slurm
 	$(MAKE) check-power
-check-slurm: $(for_scripts) # of tier 4, all but ...
-	$(call tier,$(more_jobs)) twice $(filter-out $(busy_tests),$(cluster_tests))
+check-slurm: $(for_scripts) # of tiers 4 and 5, all but ...; the longest begin, so that none ends alone
+	$(call tier,$(more_jobs)) twice $(long_tests) $(filter-out $(busy_tests) $(long_tests),$(cluster_tests))
 check-power: $(for_scripts) # ... those that steer and measure power, and times
 	$(call tier,1) twice $(busy_tests)
 check-faults: $(for_scripts)
-	@echo "== tier 5: faults and security on it (root)"
+	@echo "== tier 5 alone: faults and security (root)"
 	$(call tier,1) twice $(fault_tests)
 check-programs: tests
 	$(tier) once $(pure_tests)
