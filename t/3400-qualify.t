@@ -66,6 +66,14 @@ test_expect_success 'a node that has less than the profile needs gets nothing, a
 	jq -es "[.[0].slices[] | .node] | index(\"n2\") == null" report &&
 	jq -es "[.[0].slices[] | .end - .begin] | add == 40" report
 '
+test_expect_success 'likewise under srun: its tasks have a share of 0, the other shares are the whole' '
+	on_node n2 mount -t tmpfs -o size=20m none /tmp/own &&
+	EVENSTEP_CONF=$PWD/need.conf on_ctl srun -N4 --evenstep-profile=room sh -c "echo \$SLURMD_NODENAME \$EVENSTEP_SHARE" >got 2>err; rc=$?; cat got err
+	on_node n2 umount /tmp/own && test $rc = 0 && grep -x "n2 0.000000" got && awk "{ s += \$2 } END { exit s < 0.999 || s > 1.001 }" got &&
+	test "$(grep -c "n2 has 0.0 GB of storage, and the profile room needs 0.1 GB: it gets nothing" err)" = 1 &&
+	sed "s/100MB/900PB/" need.conf >much.conf && ! EVENSTEP_CONF=$PWD/much.conf on_ctl srun -N4 --evenstep=required --evenstep-profile=room true 2>err; cat err
+	grep "no node has what the profile room needs" err
+'
 test_expect_success 'run --metrics cached: the first slices are in the order of the speeds, and are the work' '
 	in_job -N4 evenstep run --metrics cached --range 0:4000 --pieces 1 --report report -- true &&
 	jq -es ".[0].slices | map(.end - .begin) | (. == (sort | reverse)) and add == 4000" report

@@ -28,6 +28,7 @@
 #include "launcher/session/connections.h"
 #include "launcher/session/front.h"
 #include "launcher/session/qualification.h"
+#include "launcher/session/qualification_rank.h"
 #include "launcher/session/step_layout.h"
 
 #include <event2/event.h>
@@ -59,6 +60,7 @@ struct attend {
     struct policy_option policy;      /* for slices of the tasks */
     struct iteration iteration;
     struct step_watch watch;
+    char *unfit;      /* one a node: it gets no work */
     int lacks_plugin; /* a node does */
     int is_sent;      /* all that the nodes are to store has been */
 };
@@ -105,11 +107,37 @@ static void on_metrics(void *arg, int failed)
     say_if_ready(a);
 }
 
+/* The tasks of a node that has less than the profile needs get no work; -1: of none
+ * would any be left. */
+static int find_unfit(struct attend *a)
+{
+    const struct qualification *q = &a->qualification;
+    size_t fit = 0;
+
+    a->unfit = calloc(q->n, 1);
+    if (!a->unfit)
+        return es_no_memory(a->err);
+    for (size_t i = 0; i < q->n; i++) {
+        a->unfit[i] = (char)qualification_lacks(q, i);
+        fit += !a->unfit[i];
+    }
+    return fit > 0 ? 0
+                   : es_fail(a->err, ES_ENV,
+                             "give nodes that have it, or another "
+                             "--evenstep-profile",
+                             "no node has what the profile %s needs",
+                             a->qualify.profile->name);
+}
+
 static void qualified(struct attend *a)
 {
     const struct qualification *q = &a->qualification;
 
-    if (step_files_put_own(&a->files, q) < 0) {
+    if (find_unfit(a) < 0) {
+        give_up(a);
+        return;
+    }
+    if (step_files_put_own(&a->files, q, a->unfit) < 0) {
         es_no_memory(a->err);
         give_up(a);
         return;
@@ -118,7 +146,7 @@ static void qualified(struct attend *a)
     if (step_bringing_metrics(&a->bringing, q, on_metrics, a) < 0
         || iteration_init(&a->iteration, a->front.session, &a->policy,
                           &a->config.step_threshold, q->metric,
-                          &a->qualify.profile->profile,
+                          &a->qualify.profile->profile, a->unfit,
                           a->watch.power.variant == POWER_OFF
                               ? NULL
                               : a->watch.power.steering,
@@ -482,6 +510,7 @@ static void clear(struct attend *a)
     free(a->layout);
     front_close(&a->front);
     iteration_clear(&a->iteration);
+    free(a->unfit);
     free(a->files.tasks);
     step_watch_stop(&a->watch);
     qualification_clear(&a->qualification);

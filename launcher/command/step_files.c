@@ -65,7 +65,21 @@ static void write_environ(const struct step_files *f,
     write_file(f, w, STEP_ENV, text);
 }
 
-int step_files_put_own(struct step_files *f, const struct qualification *q)
+/* The part of the work that is the node's, of those that get any. */
+static double share_of(const struct qualification *q,
+                       const char unfit[],
+                       size_t node)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < q->n; i++)
+        sum += unfit[i] ? 0 : q->metric[i].JL;
+    return unfit[node] || sum <= 0 ? 0 : q->metric[node].JL / sum;
+}
+
+int step_files_put_own(struct step_files *f,
+                       const struct qualification *q,
+                       const char unfit[])
 {
     struct writer *tasks = calloc(q->n, sizeof *tasks),
                   *own = calloc(q->n, sizeof *own);
@@ -73,7 +87,7 @@ int step_files_put_own(struct step_files *f, const struct qualification *q)
 
     for (size_t i = 0; tasks && own && i < q->n; i++) {
         write_tasks(f, &tasks[i], i);
-        write_environ(f, &own[i], q->metric[i].JL / 100);
+        write_environ(f, &own[i], share_of(q, unfit, i));
     }
     if (tasks && own) {
         f->unstored += 2 * q->n;

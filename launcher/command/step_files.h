@@ -26,7 +26,10 @@ struct step_files {
 void step_files_make_directories(struct step_files *f);
 /* To one node: its tasks may ask for slices. */
 void step_files_put_tasks(struct step_files *f, size_t node);
-/* What each is to have of its own, to all at once.  -1 if memory ran out. */
-int step_files_put_own(struct step_files *f, const struct qualification *q);
+/* What each is to have of its own, to all at once; unfit: a byte a node, not 0 where
+ * it gets no work.  -1 if memory ran out. */
+int step_files_put_own(struct step_files *f,
+                       const struct qualification *q,
+                       const char unfit[]);
 
 #endif

@@ -15,6 +15,7 @@ int iteration_init(struct iteration *it,
                    const struct threshold_rule *threshold,
                    const struct metric metric[],
                    const struct profile *profile,
+                   const char *unfit,
                    struct steering *steering,
                    struct es_error *err)
 {
@@ -23,6 +24,7 @@ int iteration_init(struct iteration *it,
     memset(it, 0, sizeof *it);
     it->session = session;
     it->metric = metric;
+    it->unfit = unfit;
     it->threshold = *threshold;
     it->n = it->missing = n;
     it->completion = calloc(n, sizeof *it->completion);
@@ -106,12 +108,20 @@ static void blame(const struct iteration *it)
            session_node(it->session, first)->name, others);
 }
 
+static int is_unfit(const struct iteration *it, size_t node)
+{
+    return it->unfit && it->unfit[node];
+}
+
 /* Cut these units over the nodes that are there; -1: there are none. */
 static int begin_round(struct iteration *it, const struct slice *units)
 {
     struct mailing runs;
 
     it->missing = 0;
+    for (size_t i = 0; i < it->n; i++)
+        if (is_unfit(it, i))
+            it->adjuster.load[i] = 0;
     if (shares_cut(units->begin, units->end, 1, it->adjuster.load, it->cut,
                    it->n)
         < 0)
@@ -166,8 +176,9 @@ static void begin_frame(struct iteration *it)
     }
     for (size_t i = 0; i < it->n; i++)
         it->completion[i] = (struct completion){
-            .presence =
-                it->part[i] == PART_LOST ? PRESENCE_GONE : PRESENCE_PRESENT};
+            .presence = it->part[i] == PART_LOST || is_unfit(it, i)
+                            ? PRESENCE_GONE
+                            : PRESENCE_PRESENT};
     if (it->work.frames != 1) /* else there is no other one to cut */
         turns_begin(&it->turns);
     if (take_back(it) < 0 || begin_round(it, &all) < 0)

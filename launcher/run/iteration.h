@@ -43,8 +43,9 @@ struct iteration {
     struct slice *cut;             /* likewise, of this round */
     struct slice *left; /* n_left: what lost nodes had of the frame */
     size_t n_left;
-    enum part *part; /* one a node */
-    char *awaited;   /* one a node: its answer is */
+    enum part *part;   /* one a node */
+    const char *unfit; /* likewise: its tasks get empty slices; NULL: none */
+    char *awaited;     /* one a node: its answer is */
     size_t missing;
     struct msg_idle work; /* units 0: not yet known */
     uint64_t frame;       /* the one at work, or the next */
@@ -54,15 +55,17 @@ struct iteration {
     uint32_t error; /* if it is over */
 };
 
-/* metric and profile as of job_load_adjuster_init(); policy, metric and steering,
- * which sets limits to its nodes (NULL: none does), must outlive it.  Fails with ES_ENV; it is to be cleared in any
- * case. */
+/* metric and profile as of job_load_adjuster_init(); policy, metric, unfit (a byte a
+ * node: not 0 where it is to get no work; NULL: nowhere) and steering, which sets
+ * limits to its nodes (NULL: none does), must outlive it.  Fails with ES_ENV; it is
+ * to be cleared in any case. */
 int iteration_init(struct iteration *it,
                    struct session *session,
                    const struct policy_option *policy,
                    const struct threshold_rule *threshold,
                    const struct metric metric[],
                    const struct profile *profile,
+                   const char *unfit,
                    struct steering *steering,
                    struct es_error *err);
 /* {0} is allowed. */

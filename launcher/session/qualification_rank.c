@@ -168,6 +168,31 @@ static void warn_all(const struct qualification *q,
         warn(q, (enum element)e, left_out[e]);
 }
 
+/* A disk that is too full to be measured tells its room all the same. */
+static int is_room_known(const struct probe_result *p)
+{
+    return p->state == PROBE_MEASURED || p->capacity_bytes > 0;
+}
+
+int qualification_lacks(const struct qualification *q, size_t node)
+{
+    const struct config_profile *profile = q->setup->profile;
+
+    for (enum element e = 0; e < ELEMENTS; e++) {
+        const struct probe_result *p = &q->result[node][e];
+
+        if (!is_room_known(p) || (double)p->capacity_bytes >= profile->need[e])
+            continue;
+        notice("%s has %.1f GB of %s, and the profile %s needs %.1f GB: it "
+               "gets nothing",
+               session_node(q->session, node)->name,
+               (double)p->capacity_bytes / 1e9, probe_name(p, e), profile->name,
+               profile->need[e] / 1e9);
+        return 1;
+    }
+    return 0;
+}
+
 void qualification_rank(struct qualification *q)
 {
     const struct profile *profile = &q->setup->profile->profile;

@@ -23,5 +23,9 @@ void qualification_complete(struct qualification *q, int left_out[ELEMENTS]);
 void qualification_rank(struct qualification *q);
 /* n >= 1 nodes that are alike. */
 void qualification_rank_equal(struct qualification *q);
+/* All are ranked.  Has the node less of something than the profile needs (profile {
+ * need }), so that it gets no work?  Says that in a line and returns 1; else 0.  Of
+ * what is not known it counts as having enough. */
+int qualification_lacks(const struct qualification *q, size_t node);
 
 #endif

@@ -26,6 +26,7 @@ static const struct profile profile = {.influence = {[ELEMENT_C] = 1}};
 static const struct threshold_rule rule = {.unit = THRESHOLD_PERCENT,
                                            .value = 5};
 static struct iteration it;
+static const char *unfit; /* see iteration_init() */
 static uint64_t frames = 3;
 static struct steering *steering; /* NULL: nothing is limited */
 static int is_held;               /* it is */
@@ -138,8 +139,8 @@ static void start(const char *kind, uint32_t survives)
         metric[i] = (struct metric){.JL = 100.0 / NODES,
                                     .X = {[ELEMENT_C] = 100.0 / NODES},
                                     .CU = {[ELEMENT_C] = 100}};
-    if (iteration_init(&it, NULL, &policy, &rule, metric, &profile, steering,
-                       &err)
+    if (iteration_init(&it, NULL, &policy, &rule, metric, &profile, unfit,
+                       steering, &err)
         < 0)
         bail("%s", err.what);
     for (size_t i = 0; i < NODES; i++)
@@ -271,8 +272,8 @@ static void test_before(uint32_t survives)
     start("even", 0);
     iteration_clear(&it);
     memset(got, 0, sizeof got);
-    (void)iteration_init(&it, NULL, &policy, &rule, metric, &profile, steering,
-                         &err);
+    (void)iteration_init(&it, NULL, &policy, &rule, metric, &profile, unfit,
+                         steering, &err);
     iteration_lost(&it, 0);
     idle(1, survives);
     if (survives) {
@@ -342,6 +343,29 @@ static void test_turns(void)
     frames = 3;
 }
 
+/* One that has too little of what the profile needs. */
+static void test_unfit(void)
+{
+    static const char second[NODES] = {0, 1, 0};
+
+    unfit = second;
+    start("even", 1);
+    for (uint64_t frame = 0; frame < 2; frame++) {
+        ok(frame_is(frame) && got[1].has_run, "frame %ju: all are told of it",
+           (uintmax_t)frame);
+        is_int((intmax_t)units_of(1), 0, "the unfit node has nothing to do");
+        is_int((intmax_t)(units_of(0) + units_of(2)), UNITS,
+               "and the others all of it");
+        next_frame();
+    }
+    iteration_lost(&it, 0);
+    is_int((intmax_t)units_of(1), 0, "nor does it take what a lost node had");
+    iteration_lost(&it, 2);
+    answer(1);
+    ok(it.over, "once it is alone no task gets a slice any more");
+    unfit = NULL;
+}
+
 int main(void)
 {
     const struct policy_kind *kind;
@@ -356,6 +380,7 @@ int main(void)
     test_not_surviving();
     test_before(1);
     test_before(0);
+    test_unfit();
     iteration_clear(&it);
     return done();
 }
