@@ -74,6 +74,11 @@ test_expect_success 'likewise under srun: its tasks have a share of 0, the other
 	sed "s/100MB/900PB/" need.conf >much.conf && ! EVENSTEP_CONF=$PWD/much.conf on_ctl srun -N4 --evenstep=required --evenstep-profile=room true 2>err; cat err
 	grep "no node has what the profile room needs" err
 '
+test_expect_success 'canon: from equal slices each frame takes a step from the node that comes last' '
+	in_job -N4 evenstep run --policy canon --metrics equal --pieces 1 --range 0:400 --repeat 4 --report report -- \
+		sh -c "test {count} = 0 || case {node} in n3) sleep 1;; *) sleep 0.1;; esac" &&
+	jq -c "select(.slices) | [.slices[] | .end - .begin]" report >got && printf "[%s]\n" 100,100,100,100 102,102,102,94 104,104,104,88 106,106,106,82 >want && test_cmp want got
+'
 test_expect_success 'run --metrics cached: the first slices are in the order of the speeds, and are the work' '
 	in_job -N4 evenstep run --metrics cached --range 0:4000 --pieces 1 --report report -- true &&
 	jq -es ".[0].slices | map(.end - .begin) | (. == (sort | reverse)) and add == 4000" report

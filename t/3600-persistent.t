@@ -43,6 +43,11 @@ test_expect_success 'likewise by a set of parameters' '
 	printf "plugin { policy = \"fixed\" }\npolicy \"fixed\" { kind = \"proportional\"\n proportionalityFactor = 0 }\n" >set.conf &&
 	EVENSTEP_CONF="$PWD/set.conf" mpi_step -N4 --evenstep --evenstep-probe=off ./heat 120 300 10 4 >got 2>err && cat err && test_cmp want got && mentioned "in the end rows 30 30 30 30$"
 '
+test_expect_success 'canon: frame by frame the last node has fewer rows' '
+	printf "plugin { policy = \"canon\" }\n" >canon.conf &&
+	EVENSTEP_CONF="$PWD/canon.conf" mpi_step -N4 --evenstep --evenstep-probe=off ./heat 120 300 10 4 >got 2>err && cat err && test_cmp want got &&
+	sed -n "s/.*in the end rows //p" err | awk "{ exit !(\$4 < 30 && \$1 + \$2 + \$3 + \$4 == 120) }"
+'
 # Others may be busy here, and their CPU is what the nodes share: three tries.
 fast_have_more() { sed -n 's/.*in the end rows //p' err | awk '{ exit !($1 + $2 > $3 + $4 && $1 + $2 + $3 + $4 == 400) }'; }
 test_expect_success 'heat: in the end the two faster nodes have more rows than the slower ones' '
