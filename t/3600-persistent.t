@@ -65,6 +65,21 @@ for how in "-N4" "-N4 --ntasks-per-node=2" "-n6 -N4 -m cyclic"; do
 		step $how --evenstep "$slices" >got 2>err && cat err && each 2
 	'
 done
+# Each unit of the second task of a node takes as long as four of the first.
+cat >ranks.py <<-'END'
+	import os, time, evenstep
+	rank = int(os.environ["SLURM_LOCALID"])
+	with evenstep.Session(units=100, frames=6) as session:
+	    for s in session:
+	        time.sleep((s.end - s.begin) * (0.004 if rank else 0.001))
+	        last = s.end - s.begin
+	print(rank, last)
+END
+test_expect_success 'two tasks of a node, one four times as slow: in the end it has a fifth, with static the half' '
+	step -N1 -n2 --evenstep env PYTHONPATH="$EVENSTEP_SRC/contrib/python" python3 ranks.py >got 2>err; rc=$?; cat got err && test $rc = 0 &&
+	awk "{ n[\$1] = \$2 } END { exit !(n[0] + n[1] == 100 && n[1] > 10 && n[1] < 35) }" got &&
+	EVENSTEP_CONF="$PWD/static.conf" step -N1 -n2 --evenstep env PYTHONPATH="$EVENSTEP_SRC/contrib/python" python3 ranks.py >got 2>err && sort got >is && printf "0 50\n1 50\n" >should && test_cmp should is
+'
 test_expect_success 'more tasks than units: some slices are empty, all tasks go on' '
 	step -N4 --ntasks-per-node=2 --evenstep "$slices" few >got 2>err && cat err && grep -x "[0-9]*" got | sort | uniq -c | xargs >counts && echo 2 0 2 1 2 2 >want2 && test_cmp want2 counts
 '

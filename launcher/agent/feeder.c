@@ -8,11 +8,14 @@
 #include "launcher/libevenstep/evenstep.h"
 #include "launcher/libevenstep/slice_message.h"
 #include "pmix_bcast/clock.h"
+#include "policy/even.h"
 #include "policy/shares.h"
+#include "policy/threshold.h"
 
 #include <errno.h>
 #include <event2/event.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +49,16 @@ struct seat {
     struct slice part;
     int64_t since_ns; /* WORKING: that it has had it */
     int64_t elapsed_ns;
+    int cpus; /* that its program may use; 0: none has come */
+};
+
+/* What is known of the seats' speeds. */
+struct speeds {
+    void *state; /* of even_kind; NULL: nothing, all parts are equal */
+    struct completion *part; /* one a seat, workspace */
+    double value[POLICY_PARAMS];
+    struct threshold_noise noise;
+    int is_begun;
 };
 
 struct feeder {
@@ -59,8 +72,9 @@ struct feeder {
     size_t unseated;
     struct seat *seat;
     uint32_t seats;
-    struct slice *cut;       /* one a seat, workspace */
-    double *load;            /* one a seat, all 1 */
+    struct slice *cut; /* one a seat, workspace */
+    double *load;      /* one a seat: what it gets of a slice */
+    struct speeds speeds;
     struct msg_idle brought; /* by the seats; units 0: none has come yet */
     struct msg_run slice;    /* that is given, if owed > 0 */
     int file;                /* of its lines; 0: none */
@@ -143,6 +157,63 @@ static void close_file(struct feeder *f)
     f->file = 0;
 }
 
+/* -1 if memory ran out. */
+static int speeds_make(struct speeds *s, uint32_t seats)
+{
+    policy_defaults(&even_kind, s->value);
+    s->state = malloc(even_kind.state_bytes(seats, s->value));
+    s->part = calloc(seats, sizeof *s->part);
+    return s->state && s->part ? 0 : -1;
+}
+
+/* The first slice: a program that may use more CPUs counts as faster by that. */
+static void speeds_begin(struct feeder *f)
+{
+    struct metric *metric = calloc(f->seats, sizeof *metric);
+    const struct profile profile = {.influence = {[ELEMENT_C] = 1}};
+    const struct policy_setup setup = {f->seats, metric, &profile,
+                                       f->speeds.value};
+
+    f->speeds.is_begun = 1;
+    for (uint32_t i = 0; metric && i < f->seats; i++)
+        metric[i].JL = metric[i].X[ELEMENT_C] =
+            f->seat[i].cpus > 0 ? f->seat[i].cpus : 1;
+    if (metric && even_kind.init(f->speeds.state, &setup) == 0) {
+        even_kind.loads(f->speeds.state, f->load);
+    } else { /* no memory: the parts stay equal */
+        free(f->speeds.state);
+        f->speeds.state = NULL;
+    }
+    free(metric);
+}
+
+/* All parts of a slice are done: cut the next one by what each seat took, if they
+ * ended further apart than chance has it. */
+static void speeds_learn(struct feeder *f)
+{
+    static const struct threshold_rule rule = {.unit = THRESHOLD_AUTO};
+    struct speeds *s = &f->speeds;
+    double first = 0, last = 0, limit;
+    int worked = 0;
+
+    for (uint32_t i = 0; i < f->seats; i++) {
+        const struct seat *seat = &f->seat[i];
+        double seconds = (double)seat->elapsed_ns * 1e-9;
+
+        s->part[i] = (struct completion){
+            .units = seat->part.end - seat->part.begin, .seconds = seconds};
+        if (s->part[i].units == 0)
+            continue;
+        if (!worked++ || seconds < first)
+            first = seconds;
+        if (seconds > last)
+            last = seconds;
+    }
+    limit = threshold_seconds(&rule, &s->noise, s->part, f->seats, 1);
+    threshold_feedback(&s->noise, s->part, f->seats);
+    (void)even_kind.adjust(s->state, s->part, last - first > limit, f->load);
+}
+
 static void part_done(struct feeder *f, struct seat *s)
 {
     struct feeder_result result = {f->slice.id, 0};
@@ -157,6 +228,8 @@ static void part_done(struct feeder *f, struct seat *s)
     if (f->owed > 0)
         return;
     close_file(f);
+    if (f->speeds.state)
+        speeds_learn(f);
     f->on->done(f->arg, &result);
 }
 
@@ -249,6 +322,19 @@ static void refused(struct feeder *f,
     f->on->left(f->arg, why, 1);
 }
 
+/* 0: that is not known. */
+static int cpus_of(int fd)
+{
+    struct ucred peer;
+    socklen_t len = sizeof peer;
+    cpu_set_t cpus;
+
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0
+                   && sched_getaffinity(peer.pid, sizeof cpus, &cpus) == 0
+               ? CPU_COUNT(&cpus)
+               : 0;
+}
+
 static void on_hello(struct caller *c, const struct slice_message *m)
 {
     struct feeder *f = c->feeder;
@@ -266,6 +352,7 @@ static void on_hello(struct caller *c, const struct slice_message *m)
     f->brought = (struct msg_idle){m->units, m->frames, survives(m)};
     c->seat = &f->seat[m->rank];
     c->seat->caller = c;
+    c->seat->cpus = cpus_of(c->fd);
 }
 
 static void on_listen(struct caller *c, const struct slice_message *m)
@@ -371,6 +458,7 @@ int feeder_open(struct feeder **f,
                 struct event_base *base,
                 const char *step,
                 uint32_t seats,
+                int by_speed,
                 const struct feeder_events *on,
                 void *arg,
                 struct es_error *err)
@@ -392,6 +480,8 @@ int feeder_open(struct feeder **f,
         goto fail;
     for (uint32_t i = 0; i < seats; i++)
         new->load[i] = 1;
+    if (by_speed && seats > 1 && speeds_make(&new->speeds, seats) < 0)
+        goto fail;
     if (start_listening(new, step) < 0)
         goto fail;
     *f = new;
@@ -422,6 +512,8 @@ void feeder_give(struct feeder *f, const struct msg_run *slice, int file)
     f->given = 1;
     f->owed = f->seats;
     f->elapsed_ns = 0;
+    if (f->speeds.state && !f->speeds.is_begun)
+        speeds_begin(f);
     /* It fails for bad arguments only, and these are not. */
     (void)shares_cut(slice->begin, slice->end, 1, f->load, f->cut, f->seats);
     for (uint32_t i = 0; i < f->seats; i++) {
@@ -476,6 +568,8 @@ void feeder_close(struct feeder *f)
     free(f->seat);
     free(f->cut);
     free(f->load);
+    free(f->speeds.state);
+    free(f->speeds.part);
     free(f);
     errno = saved;
 }

@@ -5,7 +5,7 @@
  *
  * It has a fixed number of seats, one a process, numbered by its rank among
  * the node's.  A slice is given to all seats at once: each does one of its
- * equal parts, which adjoin in the order of the seats and may be empty.
+ * parts, which adjoin in the order of the seats and may be empty.
  *
  * All functions and callbacks run on the event loop's thread; a callback may
  * call any of the functions but feeder_close().
@@ -52,12 +52,15 @@ struct feeder_events {
 /*
  * Listen with 1 to NODE_TASKS_MAX seats at `socket` in the directory of this
  * step, which is made if it is not there, for the processes of this user only.
+ * by_speed: the first parts go by how many CPUs each program may use, the next ones
+ * by what it took for those before (even.h); else all parts are equal.
  * Fails with ES_ENV.
  */
 int feeder_open(struct feeder **f,
                 struct event_base *base,
                 const char *step,
                 uint32_t seats,
+                int by_speed,
                 const struct feeder_events *on,
                 void *arg,
                 struct es_error *err);

@@ -151,9 +151,10 @@ int step_tasks_open(struct step_tasks **t,
     new->patience.tv_sec = step->patience_s;
     new->on_patience = event_new(base, -1, 0, on_patience, new);
     new->ports = task_ports_open(&ports);
-    rc = new->on_patience &&new->ports ? feeder_open(
-             &new->feeder, base, step->dir, step->tasks, &events, new, err)
-                                       : es_no_memory(err);
+    rc = new->on_patience &&new->ports
+             ? feeder_open(&new->feeder, base, step->dir, step->tasks,
+                           step->by_speed != 0, &events, new, err)
+             : es_no_memory(err);
     if (rc == 0)
         *t = new;
     else

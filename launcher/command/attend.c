@@ -30,6 +30,7 @@
 #include "launcher/session/qualification.h"
 #include "launcher/session/qualification_rank.h"
 #include "launcher/session/step_layout.h"
+#include "policy/static.h"
 
 #include <event2/event.h>
 #include <stdio.h>
@@ -474,6 +475,7 @@ static void name_files(struct attend *a)
     f->patience_s = (uint32_t)a->config.step_patience_s;
     f->meter = a->config.step_meter;
     f->lend = a->config.step_lend;
+    f->by_speed = a->policy.kind != &static_kind;
     f->libs = a->libs;
 }
 

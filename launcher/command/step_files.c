@@ -35,7 +35,9 @@ static void write_tasks(const struct step_files *f,
                         struct writer *w,
                         size_t node)
 {
-    struct msg_tasks m = {.tasks = f->tasks[node], .patience_s = f->patience_s};
+    struct msg_tasks m = {.tasks = f->tasks[node],
+                          .patience_s = f->patience_s,
+                          .by_speed = f->by_speed != 0};
 
     snprintf(m.dir, sizeof m.dir, "%s", f->step);
     msg_write_tasks(w, &m);

@@ -16,6 +16,7 @@ struct step_files {
     char step[32];       /* "JOB.STEP", the name of the directory */
     uint32_t *tasks;     /* of the step on each node; owned */
     uint32_t patience_s; /* of tasks that wait for a slice */
+    int by_speed; /* tasks of a node get what they showed to be able to */
     enum step_meter meter;
     int lend;         /* CPUs of ranks that wait */
     const char *libs; /* folders of libraries that came, "a:b" */

@@ -67,9 +67,10 @@
  *                        (PORTS), if others may be waited for so long, not 0
  *   LEAVE     either     -: the agent is to leave, or leaves as it was told to
  *                        by SIGTERM
- *   TASKS     front end  dir text, tasks u32, patience_s u32: of a step on this
- *                        node, to be fed with slices, the first of them within
- *                        so long; answered by STORED
+ *   TASKS     front end  dir text, tasks u32, patience_s u32, by_speed u32: of a
+ *                        step on this node, to be fed with slices, the first of
+ *                        them within so long, in parts by what each task showed
+ *                        (1) or in equal ones (0); answered by STORED
  *   IDLE      agent      units u64, frames u64, survives u32: the programs
  *                        that are fed (feeder.h) ask for their first slice, or
  *                        for one after the agent was cut off; what they bring
@@ -205,7 +206,7 @@
  * release, for ever.
  * The envelope (message.h) and the handshake have versions of their own.
  */
-#define PROTOCOL_VERSION 10u
+#define PROTOCOL_VERSION 11u
 #define RELEASE_MAX      32u /* of evenstep, as "0.2.0" */
 
 enum protocol_type {
@@ -427,6 +428,7 @@ struct msg_tasks {
     char dir[64]; /* a plain name, as in msg_put */
     uint32_t tasks;
     uint32_t patience_s; /* from the first who asks to the first slice; >= 1 */
+    uint32_t by_speed;   /* see feeder_open() */
 };
 struct msg_measured {
     uint32_t rank, ranks;

@@ -307,6 +307,7 @@ void msg_write_tasks(struct writer *w, const struct msg_tasks *m)
     write_text(w, m->dir);
     write_u32(w, m->tasks);
     write_u32(w, m->patience_s);
+    write_u32(w, m->by_speed);
 }
 
 int msg_read_tasks(struct msg_tasks *m, const uint8_t *body, size_t len)
@@ -316,8 +317,9 @@ int msg_read_tasks(struct msg_tasks *m, const uint8_t *body, size_t len)
     read_text(&r, m->dir, sizeof m->dir);
     m->tasks = read_u32(&r);
     m->patience_s = read_u32(&r);
-    if (!is_plain_name(m->dir) || m->tasks == 0 || m->tasks > NODE_TASKS_MAX
-        || m->patience_s == 0)
+    m->by_speed = read_u32(&r);
+    if (!is_plain_name(m->dir) || m->by_speed > 1 || m->tasks == 0
+        || m->tasks > NODE_TASKS_MAX || m->patience_s == 0)
         r.bad = 1;
     return finish(&r, m, sizeof *m);
 }

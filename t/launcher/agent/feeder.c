@@ -16,6 +16,7 @@
 static char step[64];
 static struct event_base *base;
 static struct feeder *feeder;
+static int by_speed; /* see feeder_open() */
 
 /* --- what is heard of it -------------------------------------------------- */
 
@@ -69,7 +70,8 @@ static void begin(uint32_t seats, const struct feeder_events *events)
     struct es_error err = {0};
 
     memset(&heard, 0, sizeof heard);
-    if (feeder_open(&feeder, base, step, seats, events, NULL, &err) < 0)
+    if (feeder_open(&feeder, base, step, seats, by_speed, events, NULL, &err)
+        < 0)
         bail("%s: %s", err.what, err.mend);
 }
 
@@ -316,6 +318,43 @@ static void test_wrong(const char *what,
     end();
 }
 
+/* Of two programs one takes 40 ms for each slice, the other next to nothing. */
+static void test_speeds(void)
+{
+    static const struct timespec nap = {.tv_nsec = 40000000};
+    uint64_t units[2] = {0, 0};
+    int fd[2];
+
+    by_speed = 1;
+    begin(2, &quick);
+    for (uint32_t i = 0; i < 2; i++)
+        fd[i] = sit(i);
+    for (uint64_t id = 1; id <= 3; id++) {
+        for (uint32_t i = 0; i < 2; i++)
+            say(fd[i], SLICE_NEXT);
+        give(id, 0, 100);
+        for (uint32_t i = 0; i < 2; i++) {
+            struct slice_message m = hear(fd[i]);
+
+            units[i] = m.end - m.begin;
+            if (i == 1)
+                (void)nanosleep(&nap, NULL);
+            say_done(fd[i], id);
+            (void)hear(fd[i]);
+        }
+        is_int((intmax_t)(units[0] + units[1]), 100, "the slice is whole");
+        if (id == 1)
+            is_int((intmax_t)units[0], 50,
+                   "two programs with the same CPUs begin with equal parts");
+    }
+    ok(units[0] > 60, "then the faster has more: %ju of 100",
+       (uintmax_t)units[0]);
+    close(fd[0]);
+    close(fd[1]);
+    end();
+    by_speed = 0;
+}
+
 static void test_socket(void)
 {
     struct es_error err = {0};
@@ -333,7 +372,7 @@ static void test_socket(void)
        "in a directory that is the user's alone");
     end();
     ok(stat(path, &st) == 0, "which stays, for its owner to remove");
-    ok(feeder_open(&none, base, "a/b", 1, &quick, NULL, &err) == -1 && !none
+    ok(feeder_open(&none, base, "a/b", 1, 0, &quick, NULL, &err) == -1 && !none
            && err.kind == ES_ENV && err.what[0] && err.mend[0],
        "no such directory can be: an error that says how to mend it");
 }
@@ -360,6 +399,7 @@ int main(void)
     test_wrong("nonsense", &taken, "it sent what libevenstep does not send", 1);
     test_wrong("bye", &bye, "it closed before its slice was done", 0);
     test_wrong("its end", NULL, "it ended without evenstep_close()", 0);
+    test_speeds();
     test_socket();
     step_dir_remove(step);
     event_base_free(base);

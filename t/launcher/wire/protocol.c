@@ -188,7 +188,7 @@ static const struct msg_ports some_ports = {
     1, 0, 0, (const uint8_t *)"\x10\x11\xff\xff", 4};
 static const struct msg_ports_end an_end = {1, 110};
 static const struct msg_measured a_start = {6, 7, 300};
-static const struct msg_tasks some_tasks = {"17.2", NODE_TASKS_MAX, 300};
+static const struct msg_tasks some_tasks = {"17.2", NODE_TASKS_MAX, 300, 1};
 static const struct msg_idle an_idle = {UINT64_MAX, 20, 1};
 static const struct msg_slots some_slots = {SLOTS_CORES, 0, 2, 4, 1u << 30};
 static const struct msg_slotted an_answer = {NODE_SLOTS_MAX, "why"};
@@ -582,11 +582,12 @@ static void test_values_of_programs(void)
     static const struct {
         const char *what;
         struct msg_tasks m;
-    } bad[] = {{"no tasks", {"17.2", 0, 1}},
-               {"too many tasks", {"17.2", NODE_TASKS_MAX + 1, 1}},
-               {"tasks without patience", {"17.2", 1, 0}},
-               {"tasks in a directory above", {"..", 1, 1}},
-               {"tasks in no directory", {"", 1, 1}}};
+    } bad[] = {{"no tasks", {"17.2", 0, 1, 0}},
+               {"too many tasks", {"17.2", NODE_TASKS_MAX + 1, 1, 0}},
+               {"tasks without patience", {"17.2", 1, 0, 0}},
+               {"tasks in parts of another kind", {"17.2", 1, 1, 2}},
+               {"tasks in a directory above", {"..", 1, 1, 0}},
+               {"tasks in no directory", {"", 1, 1, 0}}};
     static const uint8_t many[2 * NODE_TASKS_MAX + 2];
     static const struct {
         const char *what;
