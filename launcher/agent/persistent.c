@@ -183,7 +183,8 @@ int persistent_start(struct persistent **p,
     new->on = on;
     new->arg = arg;
     new->is_new = 1;
-    if (feeder_open(&new->feeder, base, step, 1, 0, &feeder_events, new, err) < 0)
+    if (feeder_open(&new->feeder, base, step, 1, 0, &feeder_events, new, err)
+        < 0)
         goto done;
     snprintf(variable, sizeof variable, "EVENSTEP_SOCKET=%s",
              feeder_path(new->feeder));
