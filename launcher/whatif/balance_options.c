@@ -4,13 +4,129 @@
 #include "launcher/config/pieces_option.h"
 #include "launcher/config/policy_site.h"
 #include "launcher/config/threshold_option.h"
-#include "launcher/whatif/balance_trace.h"
 #include "launcher/whatif/node_numbers.h"
+#include "launcher/whatif/report_file.h"
+#include "pmix_bcast/error.h"
+#include "policy/balance.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* --- balance trace ------------------------------------------------------------- */
+
+/* The nodes of a real run, from its report or journal: how
+ * fast each was, frame by frame.  Other policies are then simulated on them.
+ *
+ * The speed of a node in a frame is the units that it did, over the seconds
+ * that their commands ran.  In a frame in which it did none it keeps the speed
+ * it had. */
+
+struct balance_trace {
+    size_t n;      /* nodes that have done anything */
+    double *speed; /* n, in the first frame; units per second */
+    struct balance_change *change;
+    size_t n_changes;
+    uint64_t frames;
+    uint64_t units; /* of a frame, on average */
+};
+
+/* What is known of a node at the frame that is looked at. */
+struct node {
+    size_t number;         /* in the trace, if it has a speed */
+    double speed;          /* the last known; 0: none yet */
+    double units, seconds; /* done in that frame */
+};
+
+static void add_up(struct node node[],
+                   const struct report_file *f,
+                   const struct report_frame *frame)
+{
+    for (size_t i = 0; i < f->nodes; i++)
+        node[i].units = node[i].seconds = 0;
+    for (size_t i = 0; i < frame->n; i++) {
+        const struct report_slice *s = &f->slice[frame->slice + i];
+
+        if (!s->done)
+            continue;
+        node[s->node].units += (double)s->units;
+        node[s->node].seconds += s->seconds;
+    }
+}
+
+/* The first speed that is known counts from the start; each that differs from
+ * the one before is a change. */
+static void note(struct balance_trace *t, struct node *n, uint64_t frame)
+{
+    double speed = n->seconds > 0 ? n->units / n->seconds : 0;
+
+    if (!(speed > 0))
+        return;
+    if (!(n->speed > 0)) {
+        n->number = t->n++;
+        t->speed[n->number] = speed;
+    } else if (speed < n->speed || speed > n->speed) {
+        t->change[t->n_changes++] =
+            (struct balance_change){frame, 0, n->number, speed};
+    }
+    n->speed = speed;
+}
+
+static int take_node(struct balance_trace *t,
+                     const struct report_file *f,
+                     struct es_error *err)
+{
+    struct node *node = calloc(f->nodes + 1, sizeof *node);
+    double units = 0;
+
+    t->speed = calloc(f->nodes + 1, sizeof *t->speed);
+    t->change = calloc(f->n_slices + 1, sizeof *t->change);
+    if (!node || !t->speed || !t->change) {
+        free(node);
+        return es_no_memory(err);
+    }
+    for (size_t i = 0; i < f->n; i++) {
+        add_up(node, f, &f->frame[i]);
+        for (size_t k = 0; k < f->nodes; k++)
+            note(t, &node[k], i);
+        units += (double)f->frame[i].units;
+    }
+    free(node);
+    t->frames = f->n;
+    t->units = (uint64_t)fmax(1, units / fmax(1, (double)f->n)); /* < 2^63 */
+    return 0;
+}
+
+/* Fails as report_file_read() does, or with ES_USAGE if no node has done
+ * anything.  Call balance_trace_clear() in any case. */
+static int balance_trace_read(struct balance_trace *t,
+                              const char *path,
+                              struct es_error *err)
+{
+    struct report_file f;
+    int rc;
+
+    memset(t, 0, sizeof *t);
+    rc = report_file_read(&f, "--trace", path, err);
+    if (rc == 0)
+        rc = take_node(t, &f, err);
+    report_file_clear(&f);
+    if (rc == 0 && t->n == 0)
+        return es_fail(err, ES_USAGE,
+                       "give the report or journal of a run that worked",
+                       "--trace: %s: no node has done anything", path);
+    return rc;
+}
+
+static void balance_trace_clear(struct balance_trace *t)
+{
+    free(t->speed);
+    free(t->change);
+    memset(t, 0, sizeof *t);
+}
+
+/* --- balance options ----------------------------------------------------------- */
 
 #define FRAMES_MAX  1000000
 #define SPEED_MAX   1e12 /* units per second */

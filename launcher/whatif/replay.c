@@ -11,16 +11,380 @@
 #include "launcher/commands.h"
 #include "launcher/config/policy_option.h"
 #include "launcher/config/policy_site.h"
-#include "launcher/whatif/bundle_replay.h"
-#include "launcher/whatif/slice_replay.h"
+#include "launcher/whatif/trace.h"
 #include "launcher/whatif/trace_reader.h"
+#include "pmix_bcast/array.h"
+#include "policy/bundles.h"
+#include "policy/policy.h"
+#include "policy/shares.h"
 #include "policy/tasks.h"
+#include "policy/threshold.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* --- slice replay -------------------------------------------------------------- */
+
+/* A size policy is told what happened, and says the next slice
+ * of every channel.
+ *
+ * Such a policy is told of whole frames.  A frame is a job.  It is over when
+ * every channel that has a slice of it has fed back, or when the caller says
+ * so.  Then the policy adjusts, with the default threshold of `evenstep run`. */
+
+struct slice_replay {
+    const struct policy_kind *kind;
+    const double *value; /* the caller's */
+    void *state;
+    size_t n;
+    uint64_t job; /* units */
+    struct threshold_noise noise;
+    /* n each */
+    double *load; /* as the policy says */
+    double *cut;  /* what it is cut by: 0 of a channel that was removed */
+    struct slice *slice;           /* of the next frame */
+    struct completion *completion; /* of the frame that is under way */
+};
+
+/* The default of `evenstep run`. */
+static const struct threshold_rule threshold = {THRESHOLD_PERCENT, 5};
+
+/* --- the channels --------------------------------------------------------- */
+
+/* Start the policy with the loads that are known. */
+static int start_policy(struct slice_replay *s, struct es_error *err)
+{
+    struct metric *metric = calloc(s->n, sizeof *metric);
+    const struct profile profile = {{[ELEMENT_C] = 1}};
+    struct policy_setup setup = {s->n, metric, &profile, s->value};
+    size_t bytes = s->kind->state_bytes(s->n, s->value);
+    int rc = -1;
+
+    free(s->state);
+    s->state = bytes ? malloc(bytes) : NULL;
+    for (size_t i = 0; metric && i < s->n; i++) {
+        metric[i].JL = metric[i].X[ELEMENT_C] = s->load[i];
+        metric[i].CU[ELEMENT_C] = 100; /* as metric_rank() does */
+    }
+    if (metric && s->state)
+        rc = s->kind->init(s->state, &setup);
+    free(metric);
+    if (rc < 0)
+        return es_no_memory(err);
+    s->kind->loads(s->state, s->load);
+    s->noise = (struct threshold_noise){0};
+    return 0;
+}
+
+/* Add a channel, or one that is back.  It gets as much as the others have on
+ * average. */
+static int add_channel(struct slice_replay *s,
+                       size_t channel,
+                       struct es_error *err)
+{
+    double sum = 0, present = 0;
+
+    for (size_t i = 0; i < s->n; i++) {
+        s->load[i] = s->cut[i];
+        sum += s->cut[i];
+        present += s->completion[i].presence == PRESENCE_PRESENT;
+    }
+    s->load[channel] = sum > 0 ? sum / present : 1;
+    s->completion[channel] = (struct completion){0};
+    s->n += channel == s->n;
+    return start_policy(s, err);
+}
+
+/* --- a frame -------------------------------------------------------------- */
+
+/* Cut the slices of the next frame. */
+static void cut_slices(struct slice_replay *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        s->cut[i] =
+            s->completion[i].presence == PRESENCE_PRESENT ? s->load[i] : 0;
+    if (shares_cut(0, s->job, 1, s->cut, s->slice, s->n) < 0)
+        memset(s->slice, 0, s->n * sizeof *s->slice); /* no channel is left */
+}
+
+static void end_frame(struct slice_replay *s)
+{
+    struct completion *c = s->completion;
+    double first = INFINITY, last = 0, limit;
+
+    for (size_t i = 0; i < s->n; i++) {
+        if (c[i].units == 0)
+            continue;
+        first = fmin(first, c[i].seconds);
+        last = fmax(last, c[i].seconds);
+    }
+    if (first > last)
+        return; /* no channel has done anything */
+    limit = threshold_seconds(&threshold, &s->noise, c, s->n, 1);
+    threshold_feedback(&s->noise, c, s->n);
+    (void)s->kind->adjust(s->state, c, last - first > limit, s->load);
+    for (size_t i = 0; i < s->n; i++) {
+        c[i].units = 0;
+        c[i].seconds = 0;
+    }
+}
+
+static int all_are_in(const struct slice_replay *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (s->completion[i].presence == PRESENCE_PRESENT
+            && s->completion[i].units == 0
+            && s->slice[i].begin < s->slice[i].end)
+            return 0;
+    return 1;
+}
+
+/* --- all together --------------------------------------------------------- */
+
+/* Room for all channels that may ever join: unused pages cost nothing. */
+static int allocate(struct slice_replay *s, struct es_error *err)
+{
+    s->load = calloc(TRACE_CHANNELS_MAX, sizeof *s->load);
+    s->cut = calloc(TRACE_CHANNELS_MAX, sizeof *s->cut);
+    s->slice = calloc(TRACE_CHANNELS_MAX, sizeof *s->slice);
+    s->completion = calloc(TRACE_CHANNELS_MAX, sizeof *s->completion);
+    return s->load && s->cut && s->slice && s->completion ? 0
+                                                          : es_no_memory(err);
+}
+
+static void slice_replay_clear(struct slice_replay *s)
+{
+    free(s->state);
+    free(s->load);
+    free(s->cut);
+    free(s->slice);
+    free(s->completion);
+    memset(s, 0, sizeof *s);
+}
+
+/* kind->bundles must be NULL. Fails with ES_ENV if memory ran out. */
+static int slice_replay_init(struct slice_replay *s,
+                             const struct policy_kind *kind,
+                             const double value[],
+                             const struct trace_event *open,
+                             struct es_error *err)
+{
+    *s = (struct slice_replay){.kind = kind,
+                               .value = value,
+                               .n = open->channel,
+                               .job = open->tasks > 0 ? (uint64_t)open->tasks
+                                                      : BUNDLES_MAX_SIZE};
+    if (allocate(s, err) < 0) {
+        slice_replay_clear(s);
+        return -1;
+    }
+    for (size_t i = 0; i < s->n; i++)
+        s->load[i] = 1;
+    if (start_policy(s, err) < 0) {
+        slice_replay_clear(s);
+        return -1;
+    }
+    cut_slices(s);
+    return 0;
+}
+
+/* A feedback of a frame that TRACE_FRAME will end.
+ * From a time of 0 no speed follows. */
+static void slice_replay_feedback(struct slice_replay *s,
+                                  const struct trace_event *e)
+{
+    if (e->tasks <= 0 || !(e->time_ns > 0))
+        return;
+    s->completion[e->channel].units += (uint64_t)e->tasks;
+    s->completion[e->channel].seconds += e->time_ns * 1e-9;
+}
+
+/* Any event but open.  Its channel must be there, or, of add_channel, have been
+ * removed or be the next number.  TRACE_FRAME: the frame is over. */
+static int slice_replay_apply(struct slice_replay *s,
+                              const struct trace_event *e,
+                              struct es_error *err)
+{
+    if (e->op == TRACE_ADD_CHANNEL && add_channel(s, e->channel, err) < 0)
+        return -1;
+    if (e->op == TRACE_SET_JOB)
+        s->job = e->tasks > 0 ? (uint64_t)e->tasks : 0;
+    if (e->op == TRACE_FEEDBACK)
+        slice_replay_feedback(s, e);
+    if (e->op == TRACE_REMOVE_CHANNEL)
+        s->completion[e->channel].presence = PRESENCE_GONE;
+    if (e->op == TRACE_FRAME || (e->op != TRACE_SET_JOB && all_are_in(s)))
+        end_frame(s);
+    cut_slices(s);
+    return 0;
+}
+
+/* Units of a channel's next slice. */
+static int64_t slice_replay_size(const struct slice_replay *s, size_t channel)
+{
+    return (int64_t)(s->slice[channel].end - s->slice[channel].begin);
+}
+
+/* --- bundle replay ------------------------------------------------------------- */
+
+/* A bundle policy is told what happened, and says the next
+ * bundle of every channel.
+ *
+ * The state of a policy has room for a number of channels.  When more join, a
+ * larger state is made and told again all that happened. */
+
+struct bundle_replay {
+    const struct policy_kind *kind;
+    const double *value; /* the caller's */
+    void *state;
+    size_t n;    /* channels so far */
+    size_t room; /* that the state is made for */
+    struct trace_event *event;
+    size_t n_events, events_room;
+};
+
+#define ROOM_SPARE 16 /* channels that may join before a larger state is made */
+
+/* A state with that much room, whose first n channels are there.  NULL if
+ * memory ran out. */
+static void *create_state(const struct bundle_replay *b, size_t n, size_t room)
+{
+    /* Bundle policies do not use the metrics, but init() checks them. */
+    struct metric *metric = calloc(room, sizeof *metric);
+    const struct profile profile = {{[ELEMENT_C] = 1}};
+    struct policy_setup setup = {room, metric, &profile, b->value};
+    size_t bytes = b->kind->state_bytes(room, b->value);
+    void *state = bytes ? malloc(bytes) : NULL;
+
+    if (metric)
+        metric[0].JL = 1;
+    if (!metric || !state || b->kind->init(state, &setup) < 0) {
+        free(state);
+        state = NULL;
+    }
+    free(metric);
+    for (size_t i = n; state && i < room; i++)
+        b->kind->bundles->leave(state, i);
+    return state;
+}
+
+/* Tell a policy of one event; *n is the number of channels. */
+static void tell_policy(const struct policy_bundles *policy,
+                        void *state,
+                        size_t *n,
+                        const struct trace_event *e)
+{
+    switch (e->op) {
+    case TRACE_OPEN:
+        policy->set_context(state, (int32_t)e->tasks);
+        break;
+    case TRACE_SET_JOB:
+        policy->set_job(state, e->channel, (int32_t)e->tasks, (int32_t)e->left);
+        break;
+    case TRACE_FEEDBACK:
+        policy->feedback(state, e->channel, (int32_t)e->tasks, e->time_ns);
+        break;
+    case TRACE_SET_THREADS:
+        policy->set_threads(state, e->channel, e->threads, e->processors);
+        break;
+    case TRACE_ADD_CHANNEL:
+        policy->join(state, e->channel);
+        *n += e->channel == *n;
+        break;
+    case TRACE_REMOVE_CHANNEL:
+        policy->leave(state, e->channel);
+        break;
+    case TRACE_FRAME:
+    case TRACE_SUMMARY:
+        break;
+    }
+}
+
+static int remember(struct bundle_replay *b,
+                    const struct trace_event *e,
+                    struct es_error *err)
+{
+    struct trace_event *event = array_grow(
+        b->event, &b->events_room, b->n_events + 1, sizeof *event, SIZE_MAX);
+
+    if (!event)
+        return es_no_memory(err);
+    b->event = event;
+    b->event[b->n_events++] = *e;
+    return 0;
+}
+
+/* Make a state with twice the room, and tell it all that happened. */
+static int enlarge(struct bundle_replay *b, struct es_error *err)
+{
+    size_t n = b->event[0].channel, room = 2 * b->room;
+    void *state = create_state(b, n, room);
+
+    if (!state)
+        return es_no_memory(err);
+    for (size_t i = 0; i < b->n_events; i++)
+        tell_policy(b->kind->bundles, state, &n, &b->event[i]);
+    free(b->state);
+    b->state = state;
+    b->room = room;
+    return 0;
+}
+
+static void bundle_replay_clear(struct bundle_replay *b)
+{
+    free(b->state);
+    free(b->event);
+    memset(b, 0, sizeof *b);
+}
+
+/* kind->bundles must not be NULL. Fails with ES_ENV if memory ran out. */
+static int bundle_replay_init(struct bundle_replay *b,
+                              const struct policy_kind *kind,
+                              const double value[],
+                              const struct trace_event *open,
+                              struct es_error *err)
+{
+    *b = (struct bundle_replay){.kind = kind,
+                                .value = value,
+                                .n = open->channel,
+                                .room = open->channel + ROOM_SPARE};
+    b->state = create_state(b, b->n, b->room);
+    if (!b->state)
+        return es_no_memory(err);
+    if (remember(b, open, err) < 0) {
+        bundle_replay_clear(b);
+        return -1;
+    }
+    tell_policy(kind->bundles, b->state, &b->n, open);
+    return 0;
+}
+
+/* Any event but open, frame or summary.  Its channel must be there, or, of
+ * add_channel, have been removed or be the next number. */
+static int bundle_replay_apply(struct bundle_replay *b,
+                               const struct trace_event *e,
+                               struct es_error *err)
+{
+    if (e->op == TRACE_ADD_CHANNEL && e->channel == b->room
+        && enlarge(b, err) < 0)
+        return -1;
+    if (remember(b, e, err) < 0)
+        return -1;
+    tell_policy(b->kind->bundles, b->state, &b->n, e);
+    return 0;
+}
+
+/* As kind->bundles->size(). */
+static int64_t bundle_replay_size(const struct bundle_replay *b, size_t channel)
+{
+    return b->kind->bundles->size(b->state, channel);
+}
+
+/* --- replay -------------------------------------------------------------------- */
 
 struct options {
     struct policy_option policy;

@@ -6,11 +6,11 @@
 #include "launcher/base/notice.h"
 #include "launcher/base/options.h"
 #include "launcher/base/out_file.h"
+#include "launcher/base/plain_text.h"
 #include "launcher/commands.h"
 #include "launcher/whatif/any_report.h"
-#include "launcher/whatif/joblog_show.h"
 #include "launcher/whatif/record_chart.h"
-#include "launcher/whatif/record_show.h"
+#include "launcher/whatif/record_elements.h"
 #include "launcher/whatif/report_chart.h"
 #include "launcher/whatif/report_html.h"
 #include "launcher/whatif/report_print.h"
@@ -18,10 +18,401 @@
 #include "launcher/whatif/step_chart.h"
 #include "launcher/whatif/step_compare.h"
 #include "launcher/whatif/step_show.h"
+#include "pmix_bcast/array.h"
+#include "pmix_bcast/error.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+
+/* --- joblog show --------------------------------------------------------------- */
+
+/* What a job log tells (--joblog of evenstep, or of GNU parallel): how
+ * many tasks there were, which failed, the slowest ones, and how long they took. */
+
+enum { COLUMNS = 9, SHOWN = 10, BINS = 10, BAR = 40, TEXT_MOST = 200 };
+
+static const char head[] = "Seq\tHost\tStarttime\tJobRuntime";
+
+struct row {
+    uint64_t seq;
+    double begun, seconds;
+    int status, signal;
+    char *text; /* "HOST  COMMAND", ours */
+};
+
+struct log {
+    struct row *row; /* n, in the order of the file; of a task the last */
+    size_t n, room;
+};
+
+/* Does the regular file begin as a job log? */
+static int joblog_is(const char *path)
+{
+    char begin[sizeof head];
+    struct stat st;
+    FILE *file = NULL;
+    int is = 0;
+
+    if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
+        file = fopen(path, "re");
+    if (file) {
+        is = fread(begin, 1, sizeof head - 1, file) == sizeof head - 1
+             && memcmp(begin, head, sizeof head - 1) == 0;
+        (void)fclose(file); /* only read */
+    }
+    return is;
+}
+
+/* --- reading -------------------------------------------------------------- */
+
+/* Cut a line at its tabs; what is behind the last column stays in it.  How many. */
+static size_t split(char *line, char *column[COLUMNS])
+{
+    size_t n = 0;
+
+    while (line && n < COLUMNS) {
+        column[n++] = line;
+        line = strchr(line, '\t');
+        if (line)
+            *line++ = '\0';
+    }
+    return n;
+}
+
+static int add_row(struct log *l, char *column[COLUMNS])
+{
+    struct row *r = array_grow(l->row, &l->room, l->n + 1, sizeof *r, SIZE_MAX);
+    char text[TEXT_MOST], plain[TEXT_MOST];
+
+    if (!r)
+        return -1;
+    l->row = r;
+    snprintf(text, sizeof text, "%-10.20s %.*s", column[1], TEXT_MOST - 40,
+             column[8]);
+    plain_text(plain, sizeof plain, text);
+    r = &l->row[l->n];
+    *r = (struct row){.seq = strtoull(column[0], NULL, 10),
+                      .begun = strtod(column[2], NULL),
+                      .seconds = strtod(column[3], NULL),
+                      .status = (int)strtol(column[6], NULL, 10),
+                      .signal = (int)strtol(column[7], NULL, 10),
+                      .text = strdup(plain)};
+    if (!r->text)
+        return -1;
+    l->n++;
+    return 0;
+}
+
+static int read_rows(struct log *l,
+                     FILE *file,
+                     const char *path,
+                     struct es_error *err)
+{
+    char *line = NULL, *column[COLUMNS];
+    size_t room = 0, number = 0;
+    ssize_t len;
+    int rc = 0;
+
+    while (rc == 0 && (len = getline(&line, &room, file)) > 0) {
+        if (number++ == 0 || line[len - 1] != '\n') /* the head; a torn line */
+            continue;
+        line[len - 1] = '\0';
+        if (split(line, column) < COLUMNS)
+            rc = es_fail(err, ES_USAGE, "give a job log that is whole",
+                         "report: %s:%zu: fewer than %d columns", path, number,
+                         COLUMNS);
+        else if (add_row(l, column) < 0)
+            rc = es_no_memory(err);
+    }
+    free(line);
+    return rc;
+}
+
+static void clear_log(struct log *l)
+{
+    for (size_t i = 0; i < l->n; i++)
+        free(l->row[i].text);
+    free(l->row);
+}
+
+static int by_task(const void *a, const void *b)
+{
+    const struct row *x = a, *y = b;
+
+    if (x->seq != y->seq)
+        return x->seq < y->seq ? -1 : 1;
+    return (x->begun > y->begun) - (x->begun < y->begun);
+}
+
+/* Of a task that was run again only the last time counts. */
+static void keep_last(struct log *l)
+{
+    size_t n = 0;
+
+    if (l->n > 0)
+        qsort(l->row, l->n, sizeof *l->row, by_task);
+    for (size_t i = 0; i < l->n; i++) {
+        if (i + 1 < l->n && l->row[i].seq == l->row[i + 1].seq) {
+            free(l->row[i].text);
+            continue;
+        }
+        l->row[n++] = l->row[i];
+    }
+    l->n = n;
+}
+
+/* --- printing ------------------------------------------------------------- */
+
+static int has_failed(const struct row *r)
+{
+    return r->status != 0 || r->signal != 0;
+}
+
+static int slowest_first(const void *a, const void *b)
+{
+    const struct row *x = a, *y = b;
+
+    return (x->seconds < y->seconds) - (x->seconds > y->seconds);
+}
+
+static void print_sum(FILE *out, const struct log *l)
+{
+    double begin = INFINITY, end = 0, busy = 0;
+    size_t failed = 0;
+
+    for (size_t i = 0; i < l->n; i++) {
+        const struct row *r = &l->row[i];
+
+        begin = fmin(begin, r->begun);
+        end = fmax(end, r->begun + r->seconds);
+        busy += r->seconds;
+        failed += (size_t)has_failed(r);
+    }
+    fprintf(out,
+            "%zu task%s in %.2f s, %zu failed; %.2f s of work, mean %.3f s\n",
+            l->n, l->n == 1 ? "" : "s", end - begin, failed, busy,
+            busy / (double)l->n);
+}
+
+static void print_failed(FILE *out, const struct log *l)
+{
+    size_t shown = 0, more = 0;
+
+    for (size_t i = 0; i < l->n; i++) {
+        const struct row *r = &l->row[i];
+
+        if (!has_failed(r))
+            continue;
+        if (shown == SHOWN) {
+            more++;
+            continue;
+        }
+        if (shown++ == 0)
+            fprintf(out, "\nfailed:\n%8s %6s %6s %9s  %-10s %s\n", "task",
+                    "status", "signal", "seconds", "host", "command");
+        fprintf(out, "%8" PRIu64 " %6d %6d %9.3f  %s\n", r->seq, r->status,
+                r->signal, r->seconds, r->text);
+    }
+    if (more > 0)
+        fprintf(out, "%8s %zu more\n", "and", more);
+}
+
+/* The rows are in the order of their times, the slowest first. */
+static void print_slowest(FILE *out, const struct log *l)
+{
+    fprintf(out, "\nslowest:\n%8s %9s  %-10s %s\n", "task", "seconds", "host",
+            "command");
+    for (size_t i = 0; i < l->n && i < SHOWN; i++)
+        fprintf(out, "%8" PRIu64 " %9.3f  %s\n", l->row[i].seq,
+                l->row[i].seconds, l->row[i].text);
+}
+
+/* How many took how long, in steps that grow: the longest is in the last. */
+static void print_times(FILE *out, const struct log *l)
+{
+    double most = fmax(l->row[0].seconds, 1e-3);
+    double least = fmax(l->row[l->n - 1].seconds, most * 1e-6);
+    double step = pow(fmax(most / fmax(least, 1e-3), 1.0001), 1.0 / BINS);
+    size_t count[BINS] = {0}, top = 1;
+
+    least = most / pow(step, BINS);
+    for (size_t i = 0; i < l->n; i++) {
+        double at = log(fmax(l->row[i].seconds, least) / least) / log(step);
+        size_t bin = at < BINS ? (size_t)at : BINS - 1;
+
+        count[bin]++;
+        top = count[bin] > top ? count[bin] : top;
+    }
+    fprintf(out, "\ntimes:\n");
+    for (size_t i = 0; i < BINS; i++)
+        fprintf(out, "%10.3f s to %10.3f s %8zu  %.*s\n",
+                i == 0 ? 0 : least * pow(step, (double)i),
+                least * pow(step, (double)i + 1), count[i],
+                (int)(count[i] * BAR / top),
+                "########################################");
+}
+
+/* Read and print it.  0, or -1 with err. */
+static int joblog_show(FILE *out, const char *path, struct es_error *err)
+{
+    FILE *file = fopen(path, "re");
+    struct log l = {.n = 0};
+    int rc;
+
+    if (!file)
+        return es_fail(err, ES_USAGE, es_mend_file(errno), "report: %s: %s",
+                       path, strerror(errno));
+    rc = read_rows(&l, file, path, err);
+    (void)fclose(file); /* only read */
+    if (rc == 0 && l.n == 0)
+        fprintf(out, "no task has ended\n");
+    if (rc == 0 && l.n > 0) {
+        keep_last(&l);
+        print_sum(out, &l);
+        print_failed(out, &l);
+        qsort(l.row, l.n, sizeof *l.row, slowest_first);
+        print_slowest(out, &l);
+        if (l.n > 1)
+            print_times(out, &l);
+    }
+    clear_log(&l);
+    return rc < 0 || fflush(out) == 0 ? rc : es_no_space(err);
+}
+
+/* --- record show --------------------------------------------------------------- */
+
+/* The report of a broadcast, of probes or of a task graph as
+ * tables, JSON, or a picture. */
+
+/* --- a broadcast ---------------------------------------------------------- */
+
+static void print_bcast(FILE *out, const struct record_file *f)
+{
+    double bytes = record_number(f->first, "bytes", 0);
+    const json_t *one;
+    size_t i;
+
+    fprintf(out, "%-20s %12s %12s  %s\n", "node", "seconds", "MB/s", "");
+    json_array_foreach(f->lines, i, one)
+    {
+        double s = record_number(one, "seconds", -1);
+
+        if (s >= 0)
+            fprintf(out, "%-20s %12.3f %12.1f\n", record_text(one, "node"), s,
+                    s > 0 ? bytes / s / 1e6 : 0);
+        else
+            fprintf(out, "%-20s %12s %12s  %s\n", record_text(one, "node"), "-",
+                    "-", record_text(one, "why"));
+    }
+    fprintf(
+        out,
+        "\n%s: %.1f MB to %.0f nodes in %.3f s; the front end sent %.1f MB, "
+        "the nodes pulled %.0f chunks\n",
+        record_text(f->first, "source"), bytes / 1e6,
+        record_number(f->first, "nodes", 0),
+        record_number(f->first, "seconds", 0),
+        record_number(f->first, "home_bytes_sent", 0) / 1e6,
+        record_number(f->first, "pulls", 0));
+}
+
+/* --- probes --------------------------------------------------------------- */
+
+static void print_probe(FILE *out, const struct record_file *f)
+{
+    char letters[ELEMENTS + 1];
+    const json_t *one;
+    size_t i;
+
+    record_elements(letters, f->lines, "probe");
+    fprintf(out, "%-20s", "node");
+    for (const char *e = letters; *e; e++)
+        fprintf(out, " %*s", *e == 'I' ? 12 : 10,
+                record_element_name(*e, f->lines));
+    putc('\n', out);
+    json_array_foreach(f->lines, i, one)
+    {
+        const json_t *probe = json_object_get(one, "probe");
+
+        fprintf(out, "%-20s", record_text(one, "node"));
+        for (const char *e = letters; *e; e++) {
+            const char key[] = {*e, '\0'};
+            double v = record_number(json_object_get(probe, key), "value", -1);
+
+            if (v >= 0)
+                fprintf(out, " %*.4g", *e == 'I' ? 12 : 10, v);
+            else
+                fprintf(out, " %*s", *e == 'I' ? 12 : 10, "-");
+        }
+        fprintf(out, "%s\n",
+                json_is_true(json_object_get(one, "cached")) ? "  cache" : "");
+    }
+}
+
+/* --- a task graph --------------------------------------------------------- */
+
+static void print_graph(FILE *out, const struct record_file *f)
+{
+    const json_t *planned = json_object_get(f->first, "planned"),
+                 *real = json_object_get(f->first, "real"),
+                 *used = json_object_get(f->first, "used"), *one;
+    size_t i;
+
+    fprintf(out, "%-24s %-12s %4s %12s %12s %12s %12s\n", "task", "node",
+            "core", "planned s", "to", "real s", "to");
+    json_array_foreach(f->lines, i, one)
+    {
+        fprintf(out, "%-24s %-12s %4.0f %12.6f %12.6f %12.6f %12.6f\n",
+                record_text(one, "name"), record_text(one, "node"),
+                record_number(one, "core", 0),
+                record_number(one, "planned_start", 0),
+                record_number(one, "planned_finish", 0),
+                record_number(one, "start", 0),
+                record_number(one, "finish", 0));
+    }
+    fprintf(out, "\nplanned %.3f s, %.1f J; took %.3f s, %.1f J\n",
+            record_number(planned, "makespan", 0),
+            record_number(json_object_get(planned, "energy"), "total", 0),
+            record_number(real, "makespan", 0),
+            record_number(json_object_get(real, "energy"), "total", 0));
+    if (used)
+        fprintf(out, "its nodes have used %.1f J (%s)\n",
+                record_number(used, "joules", 0), record_text(used, "source"));
+}
+
+/* --- public --------------------------------------------------------------- */
+
+/* 0, or -1 if something cannot be written. */
+static int record_show_table(FILE *out, const struct any_report *r)
+{
+    if (r->kind == REPORT_BCAST)
+        print_bcast(out, &r->record);
+    else if (r->kind == REPORT_PROBE)
+        print_probe(out, &r->record);
+    else
+        print_graph(out, &r->record);
+    return ferror(out) ? -1 : 0;
+}
+
+/* {"bcast":FIRST,"nodes":[...]}, and so on, of the lines as they are. */
+static int record_show_json(FILE *out, const struct any_report *r)
+{
+    json_t *all =
+        json_pack("{s:O, s:O}", report_kind_name(r->kind), r->record.first,
+                  r->kind == REPORT_GRAPH ? "tasks" : "nodes", r->record.lines);
+    char *text = all ? json_dumps(all, JSON_COMPACT) : NULL;
+    int rc = text && fputs(text, out) != EOF && putc('\n', out) != EOF ? 0 : -1;
+
+    free(text);
+    json_decref(all);
+    return rc;
+}
+
+/* --- report command ------------------------------------------------------------ */
 
 struct options {
     const char *svg, *html;     /* NULL: not wanted */

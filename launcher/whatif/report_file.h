@@ -3,7 +3,7 @@
  * report_file.h - a run's report (report.h), or its journal, read back.
  *
  * A journal and the reports of older versions do not tell what a run's time is
- * held against: report_account.h works it out.
+ * held against: any_report.c works it out.
  */
 #ifndef LAUNCHER_WHATIF_REPORT_FILE_H
 #define LAUNCHER_WHATIF_REPORT_FILE_H
