@@ -53,7 +53,7 @@ int graph_read_makeflow(struct graph_draft *d,
 /*
  * Graphviz: digraph { v [time=2]; u -> v [comm=4] }, in seconds; or what
  * Snakemake's --dag and Nextflow's -with-dag write, graph_snakemake.h and
- * graph_nextflow.h.
+ * graph_dot.c.
  */
 int graph_read_dot(struct graph_draft *d,
                    const char *text,

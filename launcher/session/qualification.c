@@ -1,13 +1,217 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/session/qualification.h"
 #include "launcher/probe/probe_json.h"
-#include "launcher/session/qualification_ask.h"
-#include "launcher/session/qualification_file.h"
 #include "launcher/session/qualification_rank.h"
+#include "launcher/session/qualification_state.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* --- qualification ask --------------------------------------------------------- */
+
+/* What a node is asked to measure. */
+
+/* Of what nodes of one machine share, what is asked for all the same: to read
+ * the port's speed costs nothing, and the cache may have what the ring has
+ * measured. */
+#define SHARED_ASKED PROBE_BIT(ELEMENT_I)
+
+/* Of the budget: what the ring has, if there is one. */
+#define RING_PART 0.4
+
+/* What the ring has of the budget. */
+static int qualification_ring_ms(const struct qualification_setup *setup)
+{
+    return (int)(setup->probe->budget_ms * RING_PART);
+}
+
+/* What is left for the probes of a node. */
+static uint32_t node_ms(const struct qualification_setup *setup)
+{
+    int ms = setup->probe->budget_ms
+             - (setup->ring ? qualification_ring_ms(setup) : 0);
+
+    return (uint32_t)(ms > PROBE_NODE_BUDGET_MIN_MS ? ms
+                                                    : PROBE_NODE_BUDGET_MIN_MS);
+}
+
+/* --- who shares a machine ------------------------------------------------- */
+
+struct host {
+    const char *boot_id;
+    size_t node;
+};
+
+static int compare_hosts(const void *a, const void *b)
+{
+    const struct host *x = a, *y = b;
+
+    return strcmp(x->boot_id, y->boot_id);
+}
+
+static int is_one_machine(const struct host *a, const struct host *b)
+{
+    return a->boot_id[0] && strcmp(a->boot_id, b->boot_id) == 0;
+}
+
+/* Mark the nodes that share their machine with another; -1 if memory ran out.
+ * Mark the nodes that share their machine with another; -1 if memory ran out. */
+static int qualification_find_shared(struct qualification *q)
+{
+    struct host *h = calloc(q->n, sizeof *h);
+
+    for (size_t i = 0; h && i < q->n; i++)
+        h[i] = (struct host){session_node(q->session, i)->boot_id, i};
+    if (!h)
+        return -1;
+    qsort(h, q->n, sizeof *h, compare_hosts);
+    for (size_t i = 0; i < q->n; i++)
+        q->shares[h[i].node] =
+            (i > 0 && is_one_machine(&h[i], &h[i - 1]))
+            || (i + 1 < q->n && is_one_machine(&h[i], &h[i + 1]));
+    free(h);
+    return 0;
+}
+
+/* --- what a node is asked for --------------------------------------------- */
+
+/* What a node is asked for: nobody waits for what does not count, but what is
+ * to be shown is measured all the same. */
+static uint32_t elements_for(const struct qualification *q, size_t node)
+{
+    const struct qualification_setup *s = q->setup;
+    uint32_t elements = s->probe->elements;
+
+    if (session_is_local(q->session))
+        elements &= ~QUALIFICATION_SHARED;
+    else if (q->shares[node] && s->profile)
+        elements &= ~QUALIFICATION_SHARED | SHARED_ASKED;
+    for (int e = 0; s->sparing && e < ELEMENTS; e++)
+        if (e != ELEMENT_C && !(s->profile->profile.influence[e] > 0))
+            elements &= ~PROBE_BIT(e);
+    for (int e = 0; s->profile && e < ELEMENTS; e++)
+        if (s->profile->need[e] > 0)
+            elements |= PROBE_BIT(e); /* for how much there is of it */
+    return elements;
+}
+
+/* The PROBE for a node. */
+static void qualification_write_probe(const struct qualification *q,
+                                      struct writer *w,
+                                      size_t node)
+{
+    const struct config_probe *c = q->setup->probe;
+    struct msg_probe m = {.fresh = q->setup->source == METRICS_PROBE,
+                          .budget_ms = node_ms(q->setup),
+                          .elements = elements_for(q, node),
+                          .ttl_s = (uint64_t)c->ttl_s};
+
+    snprintf(m.cache, sizeof m.cache, "%s", c->cache);
+    snprintf(m.scratch, sizeof m.scratch, "%s", c->scratch);
+    for (int i = 0; i < SITE_ELEMENTS; i++)
+        if (m.elements & PROBE_BIT(ELEMENT_SITE + i))
+            m.site[i] = c->site[i];
+    msg_write_probe(w, &m);
+}
+
+/* Is all in it that the node would be asked for?  How much there is of a thing,
+ * and what the site's own commands print, may have changed since.
+ * Is all in it that the node would be asked for?  How much there is of a thing,
+ * and what the site's own commands print, may have changed since. */
+static int qualification_is_enough(const struct qualification *q,
+                                   size_t node,
+                                   const struct probe_result result[ELEMENTS])
+{
+    const struct config_profile *p = q->setup->profile;
+    uint32_t elements = elements_for(q, node);
+
+    for (int e = 0; e < ELEMENTS; e++)
+        if ((elements & PROBE_BIT(e))
+            && (e >= ELEMENT_SITE || result[e].state == PROBE_LEFT_OUT
+                || (p && p->need[e] > 0)))
+            return 0;
+    return 1;
+}
+
+/* --- qualification file -------------------------------------------------------- */
+
+/* The metrics of the nodes out of a metrics FILE. */
+
+struct named_row { /* of the file */
+    const char *name;
+    size_t row;
+};
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(((const struct named_row *)a)->name,
+                  ((const struct named_row *)b)->name);
+}
+
+/* In the order of the names, owned by the caller; NULL if memory ran out. */
+static struct named_row *sort_rows(const struct metrics_file *m)
+{
+    struct named_row *r = calloc(m->n, sizeof *r);
+
+    for (size_t i = 0; r && i < m->n; i++)
+        r[i] = (struct named_row){m->name[i], i};
+    if (r)
+        qsort(r, m->n, sizeof *r, compare_names);
+    return r;
+}
+
+/* The row of the file that has this node's name, or NULL. */
+static const struct named_row *find(const struct named_row *row,
+                                    size_t n,
+                                    const char *name)
+{
+    const struct named_row key = {name, 0};
+
+    return bsearch(&key, row, n, sizeof key, compare_names);
+}
+
+/* The nodes of the file in the order of the session, ranked.  Fails with
+ * ES_USAGE if it has not all of them or gives none any load.
+ * The nodes of the file in the order of the session, ranked. */
+static int qualification_take_file(struct qualification *q,
+                                   struct es_error *err)
+{
+    const struct metrics_file *m = q->setup->file;
+    struct metrics_file mine = {q->n, NULL, q->counted, NULL};
+    struct named_row *rows = sort_rows(m);
+    const struct config_profile *profile = q->setup->profile;
+    int rc = 0;
+
+    mine.utilization = calloc(q->n, sizeof *mine.utilization);
+    if (!mine.utilization || !rows)
+        rc = es_no_memory(err);
+    for (size_t i = 0; rc == 0 && i < q->n; i++) {
+        const struct named_row *r =
+            find(rows, m->n, session_node(q->session, i)->name);
+
+        if (!r) {
+            rc = es_fail(err, ES_USAGE, "give every node of the allocation",
+                         "%s: node %s is missing", q->setup->file_name,
+                         session_node(q->session, i)->name);
+            break;
+        }
+        memcpy(q->measured[i], m->measured[r->row], sizeof q->measured[i]);
+        memcpy(mine.utilization[i], m->utilization[r->row],
+               sizeof mine.utilization[i]);
+    }
+    memcpy(q->counted, q->measured, q->n * sizeof *q->counted);
+    if (rc == 0
+        && metrics_file_rank(&mine, &profile->profile, q->setup->probe->rank_by,
+                             q->metric)
+               < 0)
+        rc = es_fail(err, ES_USAGE, "give another --profile, or measure more",
+                     "%s: no node has any load by the profile %s",
+                     q->setup->file_name, profile->name);
+    free(rows);
+    free(mine.utilization);
+    return rc;
+}
 
 /* --- when all have answered ----------------------------------------------- */
 

@@ -4,8 +4,8 @@
  * is known of them so far.
  *
  *   qualification.c       from the first question to the last answer
- *   qualification_ask.c   what a node is asked
- *   qualification_file.c  or a FILE tells
+ *   qualification.c   what a node is asked
+ *   qualification.c  or a FILE tells
  *   qualification_rank.c  what comes of it
  */
 #ifndef LAUNCHER_SESSION_QUALIFICATION_STATE_H
