@@ -1,24 +1,311 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/agent/agent_orders.h"
-#include "launcher/agent/agent_energy.h"
 #include "launcher/agent/agent_meter.h"
 #include "launcher/agent/agent_probe.h"
+#include "launcher/agent/agent_ring.h"
+#include "launcher/agent/agent_setup.h"
 #include "launcher/agent/agent_work.h"
 #include "launcher/agent/graph_node.h"
 #include "launcher/agent/node_destination.h"
 #include "launcher/agent/node_env.h"
-#include "launcher/agent/ring_orders.h"
 #include "launcher/agent/step_tasks.h"
 #include "launcher/base/notice.h"
 #include "launcher/base/step_dir.h"
 #include "launcher/base/step_env.h"
+#include "launcher/base/sysfs.h"
+#include "launcher/power/energy_rapl.h"
+#include "launcher/power/power_link.h"
+#include "launcher/power/power_socket.h"
+#include "launcher/probe/probe_cache.h"
+#include "launcher/wire/protocol.h"
+#include "pmix_bcast/clock.h"
 
 #include <errno.h>
+#include <event2/event.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
+
+/* --- ring orders --------------------------------------------------------------- */
+
+/* What an agent does for the test of the links by order of its
+ * front end: opens its ring, takes part in a round, keeps what came out. */
+
+struct ring_orders_setup {
+    struct event_base *base;
+    const struct agent_setup *agent;
+    const struct wireup *wireup;
+    const struct listen_at *at; /* where others reach us */
+    /* Send what w holds to the front end, and clear it. */
+    void (*send)(void *arg, enum protocol_type type, struct writer *w);
+    void *arg;
+};
+
+struct ring_orders {
+    struct ring_orders_setup s;
+    struct agent_ring *ring; /* NULL: not open */
+};
+
+static void open_ring(struct ring_orders *o)
+{
+    struct writer w = {0};
+
+    agent_ring_close(o->ring);
+    o->ring = agent_ring_open(o->s.base, &o->s.agent->secret, o->s.wireup->rank,
+                              o->s.agent->ports, o->s.at);
+    write_u32(&w, o->ring ? agent_ring_port(o->ring) : 0);
+    o->s.send(o->s.arg, MSG_RING_PORT, &w);
+}
+
+static void on_round(void *arg, double received_per_s)
+{
+    const struct ring_orders *o = arg;
+    struct writer w = {0};
+
+    write_double(&w, received_per_s);
+    o->s.send(o->s.arg, MSG_RANG, &w);
+}
+
+static int begin_round(struct ring_orders *o, const uint8_t *body, size_t len)
+{
+    struct endpoint to;
+    struct msg_ring m;
+
+    if (msg_read_ring(&m, body, len) < 0 || m.receiver >= o->s.wireup->size)
+        return -1;
+    if (!o->s.wireup->agent) { /* not all have come */
+        on_round(o, 0);
+        return 0;
+    }
+    to = o->s.wireup->agent[m.receiver];
+    to.port = (uint16_t)m.port;
+    if (!o->ring
+        || agent_ring_round(o->ring, m.port > 0 ? &to : NULL, m.receiver, m.ms,
+                            on_round, o)
+               < 0)
+        on_round(o, 0);
+    return 0;
+}
+
+/* Only root's agent may: probe_cache_put_ring() sees to it. */
+static int keep(const struct ring_orders *o, const uint8_t *body, size_t len)
+{
+    struct probe_result ring = {.between = 1};
+    struct es_error err = {0};
+    struct probe_stamp now;
+    struct probe_cache cache = {NULL, 0};
+    struct msg_keep_ring m;
+    struct writer w = {0};
+    char node[sizeof now.node], text[TEXT_MAX] = "";
+
+    if (msg_read_keep_ring(&m, body, len) < 0)
+        return -1;
+    cache.dir = m.cache;
+    probe_measured(&ring, m.value, m.spread, "%s", m.what);
+    probe_cache_node(node);
+    if (probe_stamp_take(&now, node, "/proc", o->s.agent->sysfs, &err) < 0
+        || probe_cache_put_ring(&cache, &now, &ring, &err) < 0)
+        (void)snprintf(text, sizeof text, "%.500s", err.what);
+    write_text(&w, text);
+    o->s.send(o->s.arg, MSG_KEPT, &w);
+    return 0;
+}
+
+/* RING_OPEN, RING or KEEP_RING has come; -1 if it breaks the protocol. */
+static int ring_orders_receive(struct ring_orders *o,
+                               enum protocol_type type,
+                               const uint8_t *body,
+                               size_t len)
+{
+    switch (type) {
+    case MSG_RING_OPEN:
+        open_ring(o);
+        return 0;
+    case MSG_RING:
+        return begin_round(o, body, len);
+    case MSG_KEEP_RING:
+        return keep(o, body, len);
+    default:
+        return -1;
+    }
+}
+
+static void ring_orders_clear(struct ring_orders *o)
+{
+    agent_ring_close(o->ring);
+    o->ring = NULL;
+}
+
+/* --- agent energy -------------------------------------------------------------- */
+
+/* The energy that this node uses: how busy its CPUs were, for a
+ * model of it, and the counters of RAPL, as the node's guard reads them or, where
+ * the site lets users, the agent itself. */
+
+typedef void (*agent_energy_fn)(void *arg, const struct msg_energy *m);
+
+struct agent_energy {
+    agent_energy_fn fn;
+    void *arg;
+    struct event *timer;
+    struct power_link *guard;
+    struct energy_rapl rapl; /* n 0: not ours to read */
+    int64_t began_ns;
+    uint64_t busy, idle; /* ticks, when it began */
+};
+
+/* Of all CPUs, in ticks: "cpu USER NICE SYSTEM IDLE IOWAIT IRQ SOFTIRQ STEAL"
+ * of proc(5). */
+static int read_cpus(uint64_t *busy, uint64_t *idle)
+{
+    char line[SYSFS_LINE];
+    uint64_t t[8] = {0};
+
+    if (sysfs_find(line, "cpu ", "/proc/stat") < 0
+        || sscanf(line,
+                  "%" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
+                  " %" SCNu64 " %" SCNu64 " %" SCNu64,
+                  &t[0], &t[1], &t[2], &t[3], &t[4], &t[5], &t[6], &t[7])
+               < 4)
+        return -1;
+    *busy = t[0] + t[1] + t[2] + t[5] + t[6] + t[7];
+    *idle = t[3] + t[4];
+    return 0;
+}
+
+/* Idle time may go back a little, says proc(5). */
+static uint64_t ms_since(uint64_t before, uint64_t now)
+{
+    long hz = sysconf(_SC_CLK_TCK);
+
+    return now > before && hz > 0 ? (now - before) * 1000 / (uint64_t)hz : 0;
+}
+
+static void tell_cpus(struct agent_energy *e, int64_t now)
+{
+    struct msg_energy m = {.source = ENERGY_CPUS,
+                           .ns = (uint64_t)(now - e->began_ns)};
+    uint64_t busy, idle;
+
+    if (read_cpus(&busy, &idle) < 0)
+        return;
+    m.busy_ms = ms_since(e->busy, busy);
+    m.idle_ms = ms_since(e->idle, idle);
+    e->fn(e->arg, &m);
+}
+
+static void tell_counted(struct agent_energy *e, int64_t now)
+{
+    struct msg_energy m = {.source = ENERGY_COUNTED,
+                           .ns = (uint64_t)(now - e->began_ns)};
+    struct es_error err = {0};
+
+    if (e->rapl.n == 0)
+        return;
+    if (energy_rapl_read(&e->rapl, now, &err) < 0) {
+        m.source = ENERGY_NONE;
+        snprintf(m.text, sizeof m.text, "%.340s: %.160s", err.what, err.mend);
+        energy_rapl_close(&e->rapl);
+    }
+    m.uj = e->rapl.uj;
+    e->fn(e->arg, &m);
+}
+
+static void on_energy_time(evutil_socket_t fd, short what, void *arg)
+{
+    struct agent_energy *e = arg;
+    int64_t now = clock_ns();
+
+    (void)fd;
+    (void)what;
+    tell_counted(e, now);
+    tell_cpus(e, now);
+}
+
+/* --- what the guard reads ------------------------------------------------- */
+
+static void on_counted(void *arg, const struct msg_energy *m)
+{
+    struct agent_energy *e = arg;
+
+    e->fn(e->arg, m);
+}
+
+/* What the guard says of limits, where none are asked for. */
+static void ignore_power(void *arg, const struct msg_power *power)
+{
+    (void)arg;
+    (void)power;
+}
+
+static void ignore_limited(void *arg, const struct msg_limited *limited)
+{
+    (void)arg;
+    (void)limited;
+}
+
+static void ignore_parts(void *arg, const struct node_parts *parts)
+{
+    (void)arg;
+    (void)parts;
+}
+
+static const struct power_link_events guard_events = {
+    .power = ignore_power,
+    .limited = ignore_limited,
+    .energy = on_counted,
+    .parts = ignore_parts,
+};
+
+/* --- start and end -------------------------------------------------------- */
+
+/* NULL is allowed. */
+static void agent_energy_stop(struct agent_energy *e)
+{
+    if (!e)
+        return;
+    if (e->timer)
+        event_free(e->timer);
+    power_link_stop(e->guard);
+    energy_rapl_close(&e->rapl);
+    free(e);
+}
+
+/* Call fn from the loop as often as the order says, and whenever the guard of
+ * this step, unless it is NULL, has read the counters.  NULL if memory ran out. */
+static struct agent_energy *agent_energy_start(
+    struct event_base *base,
+    const struct msg_energy_order *order,
+    const char *step,
+    agent_energy_fn fn,
+    void *arg)
+{
+    struct timeval tv = {order->record_ms / 1000,
+                         order->record_ms % 1000 * 1000};
+    struct agent_energy *e = calloc(1, sizeof *e);
+
+    if (!e)
+        return NULL;
+    e->fn = fn;
+    e->arg = arg;
+    e->began_ns = clock_ns();
+    (void)read_cpus(&e->busy, &e->idle); /* else since the node's start */
+    if (!order->guard)
+        (void)energy_rapl_open(&e->rapl, "/sys", e->began_ns, NULL);
+    if (step) /* without memory its counters are not known */
+        e->guard = power_link_start(base, POWER_DIR, step, &guard_events, e);
+    e->timer = event_new(base, -1, EV_PERSIST, on_energy_time, e);
+    if (e->timer && event_add(e->timer, &tv) == 0)
+        return e;
+    agent_energy_stop(e);
+    return NULL;
+}
+
+/* --- agent orders -------------------------------------------------------------- */
 
 #define COMMENT_MS 2000 /* slurmctld answers in some ms, if it does */
 

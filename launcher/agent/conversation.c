@@ -3,15 +3,70 @@
 #include "launcher/agent/agent_orders.h"
 #include "launcher/agent/front_link.h"
 #include "launcher/agent/inbox.h"
-#include "launcher/agent/introduction.h"
 #include "launcher/agent/lingerer.h"
+#include "launcher/agent/peers.h"
+#include "launcher/base/sysfs.h"
 #include "pmix_bcast/clock.h"
 
 #include <event2/event.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
+
+/* --- introduction -------------------------------------------------------------- */
+
+/* How an agent introduces itself to its front end: HERE, when it
+ * is there, and READY, when it may be given work. */
+
+#define PLUGIN "EVENSTEP_PLUGIN" /* the plugin sets it: it is loaded here */
+
+static void introduction_here(struct writer *w, const struct peers *p)
+{
+    const struct msg_here m = {
+        .rank = p->wireup.rank, .agents = p->wireup.size, .endpoint = p->mine};
+
+    msg_write_here(w, &m);
+}
+
+static uint32_t count_cpus(void)
+{
+    cpu_set_t set;
+
+    return sched_getaffinity(0, sizeof set, &set) == 0
+               ? (uint32_t)CPU_COUNT(&set)
+               : 0;
+}
+
+static void read_boot_id(char id[BOOT_ID_MAX])
+{
+    char line[SYSFS_LINE];
+
+    id[0] = '\0';
+    if (sysfs_read(line, "/proc/sys/kernel/random/boot_id") == 0
+        && strlen(line) < BOOT_ID_MAX)
+        memcpy(id, line, strlen(line) + 1);
+}
+
+static void introduction_ready(struct writer *w, const struct peers *p)
+{
+    struct msg_ready m = {.rank = p->wireup.rank,
+                          .agents = p->wireup.size,
+                          .job = p->setup->job,
+                          .step = p->setup->step,
+                          .cpus = count_cpus(),
+                          .has_plugin = getenv(PLUGIN) != NULL,
+                          .adapter = p->adapter};
+
+    snprintf(m.node, sizeof m.node, "%s", p->setup->node);
+    snprintf(m.rack, sizeof m.rack, "%s", p->setup->rack);
+    read_boot_id(m.boot_id);
+    msg_write_ready(w, &m);
+}
+
+/* --- conversation -------------------------------------------------------------- */
 
 #define WORDS_MS 50 /* for last words to go out */
 /* For what is to be passed on to go out, at most: then whoever lacks it has it

@@ -11,7 +11,7 @@
 #include "launcher/base/notice.h"
 #include "launcher/base/options.h"
 #include "launcher/base/signals.h"
-#include "launcher/command/attend_libs.h"
+#include "launcher/base/step_env.h"
 #include "launcher/command/attend_options.h"
 #include "launcher/command/plugin_line.h"
 #include "launcher/command/step_bringing.h"
@@ -37,6 +37,43 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* --- attend libs --------------------------------------------------------------- */
+
+/* The libraries that come with the programs among the inputs of
+ * a step. */
+
+/*
+ * Find those of each input that is a program; list is their folders, "a:b", for
+ * STEP_ENV_LIBS.  0, or -1 with err: no input is a program, one lacks a library,
+ * or the list gets too long.
+ */
+static int attend_libs_find(struct attend_options *o,
+                            const char *exclude,
+                            char list[LIBS_LIST_MAX],
+                            struct es_error *err)
+{
+    int programs = 0;
+
+    list[0] = '\0';
+    for (size_t i = 0; i < o->inputs; i++) {
+        struct attend_input *in = &o->input[i];
+        int found = libs_add(&in->libs, list, in->source, in->destination,
+                             exclude, err);
+
+        if (found < 0)
+            return -1;
+        programs += found;
+    }
+    return programs > 0 ? 0
+                        : es_fail(err, ES_USAGE,
+                                  "bring a program by --evenstep-bcast, or "
+                                  "leave it out",
+                                  "--evenstep-libs: no file that is brought "
+                                  "is a program");
+}
+
+/* --- attend -------------------------------------------------------------------- */
 
 #define NAMED 4
 #define BESIDE_S                                                               \

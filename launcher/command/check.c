@@ -10,23 +10,265 @@
 #include "launcher/base/json_member.h"
 #include "launcher/base/notice.h"
 #include "launcher/base/options.h"
-#include "launcher/command/check_default.h"
+#include "launcher/base/out_file.h"
+#include "launcher/base/slurm_conf.h"
 #include "launcher/command/check_judge.h"
-#include "launcher/command/check_metrics.h"
+#include "launcher/command/check_node.h"
 #include "launcher/commands.h"
 #include "launcher/config/config_file.h"
 #include "launcher/session/front.h"
 #include "launcher/session/survey.h"
 
+#include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <event2/event.h>
 #include <event2/listener.h>
+#include <glob.h>
+#include <limits.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
 #include <unistd.h>
+
+/* --- check metrics ------------------------------------------------------------- */
+
+/* How evenstep stands on this node, in Prometheus' text format:
+ * for the folder that node_exporter reads (--collector.textfile.directory). */
+
+#define POWER "/run/evenstep/power" /* a socket "@..." and a state a step */
+
+/* Processes with that name, which has at most 15 bytes: proc(5), "comm". */
+static unsigned count_processes(const char *name)
+{
+    DIR *proc = opendir("/proc");
+    const struct dirent *d;
+    unsigned count = 0;
+
+    while (proc && (d = readdir(proc)) != NULL) {
+        char path[300], comm[32] = "";
+        FILE *f;
+
+        if (!isdigit((unsigned char)d->d_name[0]))
+            continue;
+        snprintf(path, sizeof path, "/proc/%s/comm", d->d_name);
+        f = fopen(path, "re");
+        if (!f)
+            continue; /* it has gone */
+        if (fgets(comm, sizeof comm, f)) {
+            comm[strcspn(comm, "\n")] = '\0';
+            count += strcmp(comm, name) == 0;
+        }
+        (void)fclose(f); /* only read */
+    }
+    if (proc)
+        (void)closedir(proc);
+    return count;
+}
+
+/* Steps whose limits are, or may be, in force. */
+static unsigned count_states(void)
+{
+    DIR *dir = opendir(POWER);
+    const struct dirent *d;
+    unsigned count = 0;
+
+    while (dir && (d = readdir(dir)) != NULL)
+        count += d->d_name[0] != '.' && d->d_name[0] != '@';
+    if (dir)
+        (void)closedir(dir);
+    return count;
+}
+
+static void print_gauge(FILE *out,
+                        const char *name,
+                        const char *help,
+                        unsigned v)
+{
+    fprintf(out, "# HELP evenstep_%s %s\n# TYPE evenstep_%s gauge\n", name,
+            help, name);
+    fprintf(out, "evenstep_%s %u\n", name, v);
+}
+
+/* A label's value: `\`, `"` and newlines are escaped. */
+static void print_label(FILE *out, const char *text)
+{
+    for (; *text; text++)
+        if (*text == '\\' || *text == '"')
+            fprintf(out, "\\%c", *text);
+        else
+            fputc(iscntrl((unsigned char)*text) ? ' ' : *text, out);
+}
+
+/* All of them, so that none begins when it is not 0. */
+static void print_reasons(FILE *out, const struct check_node *c)
+{
+    static const char *const reason[CHECK_REASONS] = {[CHECK_CONFIG] =
+                                                          "configuration",
+                                                      [CHECK_AGENT] = "agent",
+                                                      [CHECK_SHM] = "shm",
+                                                      [CHECK_RUN] = "run",
+                                                      [CHECK_GPU] = "gpu",
+                                                      [CHECK_PORTS] = "ports"};
+
+    fprintf(out, "# HELP evenstep_node_faults Faults for each reason.\n"
+                 "# TYPE evenstep_node_faults gauge\n");
+    for (int i = 0; i < CHECK_REASONS; i++)
+        fprintf(out, "evenstep_node_faults{reason=\"%s\"} %u\n", reason[i],
+                c->by_reason[i]);
+}
+
+static int print(FILE *out, const void *arg)
+{
+    const struct check_node *c = arg;
+
+    print_gauge(out, "node_well", "1: evenstep check finds no fault.",
+                c->n == 0);
+    fprintf(out, "# HELP evenstep_node_fault What evenstep check finds.\n"
+                 "# TYPE evenstep_node_fault gauge\n");
+    for (uint32_t i = 0; i < c->n; i++) {
+        fprintf(out, "evenstep_node_fault{fault=\"");
+        print_label(out, c->fault[i]);
+        fprintf(out, "\"} 1\n");
+    }
+    print_reasons(out, c);
+    print_gauge(out, "node_agents", "Agents that run on the node.",
+                count_processes("evenstep-agent"));
+    print_gauge(out, "node_guards", "Guards of power that run on the node.",
+                count_processes("evenstep-power"));
+    print_gauge(out, "node_limited_steps",
+                "Steps on the node whose power may be limited.",
+                count_states());
+    fprintf(out,
+            "# HELP evenstep_node_info The release.\n"
+            "# TYPE evenstep_node_info gauge\n"
+            "evenstep_node_info{version=\"%s\"} 1\n",
+            c->version);
+    return 0;
+}
+
+/* Write them into a file, which takes the place of that of before as a whole.
+ * Fails as out_file.h says. */
+static int check_metrics_write(const struct check_node *c,
+                               const char *path,
+                               struct es_error *err)
+{
+    return out_file_write("--metrics", path, print, c, err);
+}
+
+/* --- check default ------------------------------------------------------------- */
+
+/* Do the partitions exist that default=on: names in plugstack.conf?
+ * The plugin cannot know: it compares names, and a misspelt one is that of no job. */
+
+#define DEPTH_MAX    4 /* of files that include files */
+#define BLANK        " \t\r"
+#define LIST_OF_SITE "default=on:"
+
+struct looking {
+    char *partitions; /* Slurm's, a line each; NULL: not asked yet */
+    int depth;
+};
+
+static void look_in(struct looking *l, const char *path);
+
+/* Beside the file that includes it, if it is no whole path. */
+static void look_in_all(struct looking *l, const char *from, const char *name)
+{
+    const char *slash = strrchr(from, '/');
+    int beside = name[0] != '/' && slash;
+    char pattern[PATH_MAX];
+    glob_t found;
+
+    (void)snprintf(pattern, sizeof pattern, "%.*s%s",
+                   beside ? (int)(slash + 1 - from) : 0, from, name);
+    if (l->depth == DEPTH_MAX || glob(pattern, 0, NULL, &found) != 0)
+        return;
+    l->depth++;
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        look_in(l, found.gl_pathv[i]);
+    l->depth--;
+    globfree(&found);
+}
+
+static int is_partition(const struct looking *l, const char *name)
+{
+    size_t len = strlen(name);
+    const char *at = l->partitions;
+
+    while ((at = strstr(at, name)) != NULL) {
+        if ((at == l->partitions || at[-1] == '\n')
+            && (at[len] == '\n' || at[len] == '\0'))
+            return 1;
+        at += len;
+    }
+    return 0;
+}
+
+static void compare(struct looking *l, const char *path, char *list)
+{
+    char *save = NULL;
+
+    if (!l->partitions)
+        l->partitions = survey_partitions(NULL);
+    if (!l->partitions)
+        return; /* without Slurm the check fails by itself */
+    for (char *name = strtok_r(list, ",", &save); name;
+         name = strtok_r(NULL, ",", &save))
+        if (!is_partition(l, name))
+            notice("warning: %s: " LIST_OF_SITE "%s: Slurm has no such "
+                   "partition: see `sinfo -o %%R`",
+                   path, name);
+}
+
+static void look_at_line(struct looking *l, const char *path, char *line)
+{
+    char *save = NULL, *word = strtok_r(line, BLANK, &save);
+    int is_ours = 0;
+
+    if (!word || word[0] == '#')
+        return;
+    if (strcmp(word, "include") == 0) {
+        word = strtok_r(NULL, BLANK, &save);
+        if (word)
+            look_in_all(l, path, word);
+        return;
+    }
+    for (; word; word = strtok_r(NULL, BLANK, &save)) {
+        is_ours |= strstr(word, "evenstep") != NULL;
+        if (is_ours && strncmp(word, LIST_OF_SITE, strlen(LIST_OF_SITE)) == 0)
+            compare(l, path, word + strlen(LIST_OF_SITE));
+    }
+}
+
+static void look_in(struct looking *l, const char *path)
+{
+    char *text = config_file_text(path), *save = NULL;
+
+    for (char *line = text ? strtok_r(text, "\n", &save) : NULL; line;
+         line = strtok_r(NULL, "\n", &save))
+        look_at_line(l, path, line);
+    free(text);
+}
+
+/* Warn of each that Slurm does not have; it is asked only where some are named.
+ * PlugStackConfig, or beside slurm.conf. */
+static void check_default(void)
+{
+    const char *conf = slurm_conf_path();
+    char named[PATH_MAX];
+    struct looking l = {.depth = 0};
+
+    if (!conf)
+        return;
+    (void)slurm_conf_find("PlugStackConfig", named, sizeof named);
+    look_in_all(&l, conf, named[0] ? named : "plugstack.conf");
+    free(l.partitions);
+}
+
+/* --- check --------------------------------------------------------------------- */
 
 #define ROUNDS  4    /* of sruns */
 #define BACK_S  3    /* that a node has to take our call */

@@ -3,7 +3,7 @@
  * config_syntax.h - what may stand in a configuration file: the sections, their
  * keys, and the range of each.
  *
- * Only this, grammar.h, policy_syntax.h, config_file.c and works_file.c know
+ * Only this, grammar.h, config_syntax.c, config_file.c and works_file.c know
  * libconfuse.
  */
 #ifndef LAUNCHER_CONFIG_CONFIG_SYNTAX_H
