@@ -323,13 +323,15 @@ static int tell_fault(struct runner *r,
     return write_all(STDERR_FILENO, line, (size_t)len);
 }
 
-/* It has died of SIGTERM, or says so: is that of a signal that we get, too? */
+/* It has died of SIGTERM or SIGKILL, or says so: is that of a signal that we get,
+ * too? */
 static void doubt(struct runner *r, struct task *t)
 {
     struct pollfd fd = {.fd = r->signal_fd, .events = POLLIN};
     int64_t since = clock_ns();
 
-    if (t->end.why != TASK_BY_ITSELF || t->end.status != 128 + SIGTERM)
+    if (t->end.why != TASK_BY_ITSELF
+        || (t->end.status != 128 + SIGTERM && t->end.status != 128 + SIGKILL))
         return;
     while (!r->stopped && left_ms(since, DOUBT_MS) > 0)
         if (poll(&fd, 1, left_ms(since, DOUBT_MS)) > 0)

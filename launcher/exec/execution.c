@@ -143,11 +143,12 @@ static void set_timer(struct execution *x, int ms)
 static int is_doubtful(struct execution *x)
 {
     const struct execution_end *end = &x->result;
-    int by_term = end->signal == SIGTERM || end->status == 128 + SIGTERM;
+    int is_common =
+        end->status == 128 + SIGTERM || end->status == 128 + SIGKILL;
 
     if (x->doubt == DOUBT_NONE && end->status != 0 && !x->stopped) {
         x->doubt = DOUBT_WAITS;
-        set_timer(x, by_term ? EXECUTION_DOUBT_MS : 0);
+        set_timer(x, is_common ? EXECUTION_DOUBT_MS : 0);
     }
     return x->doubt == DOUBT_WAITS;
 }

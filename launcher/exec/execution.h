@@ -9,8 +9,9 @@
  * running in that group is killed.  A process that has left the group and still
  * holds the output is waited for EXECUTION_DRAIN_MS, then ignored.
  *
- * Slurm ends a job by SIGTERM to all its processes, one after the other: that one
- * has died of it is told after EXECUTION_DOUBT_MS only, by when we have it, too;
+ * Slurm ends a job or a step by SIGTERM or SIGKILL to all its processes, one after
+ * the other: that one has died of that is told after EXECUTION_DOUBT_MS only, by
+ * when we have it, too;
  * and any other failure after the signals that are here already.
  *
  * The command gets a signal when the thread that started it dies
@@ -29,7 +30,7 @@
 
 #define EXECUTION_STOP_MS  2000  /* from SIGTERM to SIGKILL */
 #define EXECUTION_DRAIN_MS 200   /* wait for a daemon that holds the output */
-#define EXECUTION_DOUBT_MS 500   /* from a death by SIGTERM to its report */
+#define EXECUTION_DOUBT_MS 500   /* from a death by either to its report */
 #define EXECUTION_READ_MAX 65536 /* capacity of a pipe; pipe(7) */
 #define EXECUTION_ERR_MAX  8192  /* bytes kept of the end of stderr */
 

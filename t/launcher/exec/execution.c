@@ -550,6 +550,12 @@ static void test_doubt(void)
     ok(run.ends == 1 && run.end.signal == SIGTERM
            && clock_ns() - begun >= EXECUTION_DOUBT_MS * INT64_C(900000),
        "one that has died of another's SIGTERM is told later");
+    fresh();
+    begun = clock_ns();
+    run_argv(SH("kill -9 $$"));
+    ok(run.ends == 1 && run.end.signal == SIGKILL
+           && clock_ns() - begun >= EXECUTION_DOUBT_MS * INT64_C(900000),
+       "and of another's SIGKILL, by which Slurm ends a step");
     run_argv(SH("exit 143"));
     is_int(run.end.status, 143, "so is one that says that what it ran has");
     start_and_hear(SH("echo; kill $$"));
