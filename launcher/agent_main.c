@@ -116,8 +116,8 @@ static const char *choose_front_end(const char *own)
                                 env_text("SLURM_SRUN_COMM_HOST", ""));
     int64_t nodes;
 
-    if (*env_text("EVENSTEP_AGENT", "")     /* --local */
-        || *env_text("EVENSTEP_SEATS", "")) /* it is another job's */
+    if (*env_text("EVENSTEP_AGENT", "")               /* --local */
+        || (*own && *env_text("EVENSTEP_SEATS", ""))) /* maybe another job's */
         return own;
     if (!front_address_is_loopback(srun))
         return srun;

@@ -56,6 +56,11 @@ void distribution_set_speculation(struct distribution *d);
 void distribution_begin(struct distribution *d,
                         struct job_load_adjuster *adjuster,
                         const struct lines *lines);
+/* Where no node is left it waits, if comes(arg) says that one will be: before the
+ * first frame, and arg must outlive it. */
+void distribution_set_comes(struct distribution *d,
+                            int (*comes)(void *arg),
+                            void *arg);
 /* No piece is begun that would not be back by then, as of clock_ns();
  * INT64_MAX: as at first, whenever.  See dispatch_set_end(). */
 void distribution_set_end(struct distribution *d, int64_t end_ns);

@@ -167,6 +167,14 @@ static void set_end(const struct distribution *d, struct at_work *w)
                      d->end_ns == INT64_MAX ? INFINITY : since(w, d->end_ns));
 }
 
+void distribution_set_comes(struct distribution *d,
+                            int (*comes)(void *arg),
+                            void *arg)
+{
+    d->comes = comes;
+    d->comes_arg = arg;
+}
+
 void distribution_set_end(struct distribution *d, int64_t end_ns)
 {
     d->end_ns = end_ns;

@@ -187,6 +187,8 @@ int distribution_send_all(struct distribution *d,
     const struct dispatch_piece *p;
     int rc = 0;
 
+    if (fed == DISPATCH_NOBODY && d->comes && d->comes(d->comes_arg))
+        return 0; /* it is fed then */
     if (fed == DISPATCH_NOBODY)
         return es_fail(err, ES_ENV, "see the messages above",
                        "no node is left to work");

@@ -51,10 +51,12 @@ struct distribution {
     double begun;              /* when the run's first frame was; 0: not yet */
     int64_t answered_ns;       /* when the last piece was */
     /* One a slot; NULL: no slot may begin its next piece before its last. */
-    char *overlap;       /* may it? */
-    struct both *both;   /* when it did last */
-    double *awaited;     /* one a slot: see policy/window.h; NULL: none */
-    int64_t end_ns;      /* of all that is sent; INT64_MAX: none */
+    char *overlap;           /* may it? */
+    struct both *both;       /* when it did last */
+    double *awaited;         /* one a slot: see policy/window.h; NULL: none */
+    int64_t end_ns;          /* of all that is sent; INT64_MAX: none */
+    int (*comes)(void *arg); /* will a node be here? */
+    void *comes_arg;
     int only_plans;      /* nothing is sent */
     struct mailing runs; /* that are to be sent; begun with the first of them */
     size_t types; /* of work: each has dispatchers and costs of its own */

@@ -152,6 +152,7 @@ static const struct session_events session_events = {
     .message = run_answers_message,
     .lost = run_nodes_lost,
     .returned = run_nodes_returned,
+    .stranded = run_nodes_stranded,
 };
 
 static int open_session(struct run *r)

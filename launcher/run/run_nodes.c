@@ -132,6 +132,21 @@ static void bring_files(struct run *r)
         run_finish(r, 1);
 }
 
+/* Where no node is left: is one started again, or measured, as it is back? */
+static int one_comes(void *arg)
+{
+    const struct run *r = arg;
+    size_t n = session_size(r->front.session);
+
+    if (session_is_rescued(r->front.session))
+        return 1;
+    for (size_t i = 0; i < n; i++)
+        if (session_node(r->front.session, i)->present
+            && qualification_is_again(&r->qualification, i))
+            return 1;
+    return 0;
+}
+
 void run_nodes_qualified(struct run *r)
 {
     const struct qualification *q = &r->qualification;
@@ -153,6 +168,7 @@ void run_nodes_qualified(struct run *r)
         run_finish(r, 1);
         return;
     }
+    distribution_set_comes(r->distribution, one_comes, r);
     bring_files(r);
 }
 
@@ -433,6 +449,14 @@ void run_nodes_returned(void *arg, size_t node)
         run_finish(r, 1);
     else
         ask_again(r, node);
+}
+
+void run_nodes_stranded(void *arg)
+{
+    struct run *r = arg;
+
+    if (r->phase == WORKING)
+        run_frames_feed(r); /* which says that none is left */
 }
 
 void run_nodes_came(void *arg, size_t node)

@@ -21,5 +21,6 @@ void run_nodes_drain(void *arg, const char *name);
 void run_nodes_came(void *arg, size_t node);
 void run_nodes_lost(void *arg, size_t node, const char *why);
 void run_nodes_returned(void *arg, size_t node);
+void run_nodes_stranded(void *arg);
 
 #endif

@@ -503,11 +503,15 @@ static int replace(char **word, const char *option, const char *value)
     return 0;
 }
 
-int companion_leave_out(char **argv, const char *list, uint32_t left)
+/* Which nodes, by one of the options that say so. */
+static int set_nodes(char **argv,
+                     const char *option,
+                     const char *list,
+                     uint32_t n)
 {
-    char **nodes = NULL, **which = NULL, n[16];
+    char **nodes = NULL, **which = NULL, text[16];
 
-    snprintf(n, sizeof n, "%u", left);
+    snprintf(text, sizeof text, "%u", n);
     for (; *argv; argv++) {
         if (strncmp(*argv, NODES, strlen(NODES)) == 0)
             nodes = argv;
@@ -517,9 +521,19 @@ int companion_leave_out(char **argv, const char *list, uint32_t left)
     }
     if (!nodes || !which)
         return -1;
-    return replace(nodes, NODES, n) < 0 || replace(which, EXCLUDE, list) < 0
+    return replace(nodes, NODES, text) < 0 || replace(which, option, list) < 0
                ? -1
                : 0;
+}
+
+int companion_leave_out(char **argv, const char *list, uint32_t left)
+{
+    return set_nodes(argv, EXCLUDE, list, left);
+}
+
+int companion_take_only(char **argv, const char *list, uint32_t n)
+{
+    return set_nodes(argv, NODELIST, list, n);
 }
 
 /* srun puts the one that it takes there, by --mpi or MpiDefault, before the

@@ -40,6 +40,8 @@ int companion_leave_pmix(char **argv);
 /* Those words for a step without the nodes of Slurm's list, so that so many are left.
  * 0, or -1: they do not name the nodes, or memory ran out. */
 int companion_leave_out(char **argv, const char *list, uint32_t left);
+/* Likewise for one on the n nodes of this list alone. */
+int companion_take_only(char **argv, const char *list, uint32_t n);
 /* Is it in the environment of its srun that Slurm starts a step with PMIx? */
 int companion_step_has_pmix(void);
 /* Do srun's, or an agent's, last words say that PMIx is not to be had? */

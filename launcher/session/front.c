@@ -93,6 +93,14 @@ static void front_returned(void *arg, size_t node)
         f->on->returned(f->arg, node);
 }
 
+static void front_stranded(void *arg)
+{
+    struct front *f = arg;
+
+    if (!f->over)
+        f->on->stranded(f->arg);
+}
+
 static void front_failed(void *arg, const struct es_error *err)
 {
     struct front *f = arg;
@@ -168,6 +176,7 @@ int front_open(struct front *f,
         .message = front_message,
         .lost = front_lost,
         .returned = on->returned ? front_returned : NULL,
+        .stranded = on->stranded ? front_stranded : NULL,
         .failed = front_failed,
     };
     rc = session_open(&f->session, f->base, setup, &f->events, f, f->err);

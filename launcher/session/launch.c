@@ -100,6 +100,8 @@ static void on_srun_said(void *arg, const void *buf, size_t len)
     srun_words_take(&l->words, buf, len);
     if (l->words.seen < l->words.n_ends)
         look_soon(l);
+    if (l->words.aborted && l->s.aborted)
+        l->s.aborted(l->s.arg);
 }
 
 /* --- the end of a process ------------------------------------------------- */
@@ -222,7 +224,7 @@ static char **make_environ(const struct launch *l, size_t *n)
                               .energy = l->energy,
                               .interfaces = l->interfaces};
 
-    if (l->s.join)
+    if (l->s.join && l->s.join->address)
         snprintf(address, sizeof address, "%s", l->s.join->address);
     else if (l->local)
         snprintf(address, sizeof address, "%s",
@@ -458,6 +460,28 @@ int launch_leave_out(struct launch *l, const char *list, uint32_t left)
     l->left_at = l->starts;
     l->fence = COMPANION_FENCE_PART;
     return 0;
+}
+
+int launch_rejoin(struct launch *l,
+                  const struct launch_join *j,
+                  const char *list,
+                  uint32_t n,
+                  struct es_error *err)
+{
+    if (l->local || l->starts == l->n_processes
+        || companion_take_only(l->command, list, n) < 0
+        || companion_leave_pmix(l->command) < 0)
+        return es_fail(err, ES_ENV, "leave nodes out that Slurm cannot reach",
+                       "the agents cannot be started again");
+    l->by_tcp = 1;
+    l->s.join = j;
+    launch_stop(l);
+    return launch_start(l, err);
+}
+
+int launch_is_aborted(const struct launch *l)
+{
+    return l->words.aborted;
 }
 
 int launch_is_by_tcp(const struct launch *l)

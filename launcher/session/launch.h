@@ -15,7 +15,8 @@ struct launch;
 
 /* Of agents that join a run instead, whose secret is as below. */
 struct launch_join {
-    const char *address; /* of that run's front end, numeric; port as below */
+    const char *address; /* of that run's front end, numeric; port as below;
+                            NULL: this one */
     uint32_t agents;     /* all its seats, and those that it began with */
     const char *seats;   /* of each node, "n2=4 n3=5" */
     const char *const *local; /* the nodes' names, if they are of --local */
@@ -42,6 +43,8 @@ struct launch_setup {
     /* Agents of the current srun have ended; those that came, too.  0: it is to
      * be told once more, soon.  Or NULL. */
     int (*absent)(void *arg, const struct launch_absent *absent);
+    /* The current srun ends its step on all nodes.  Or NULL. */
+    void (*aborted)(void *arg);
     /* None runs any more. */
     void (*ended)(void *arg);
     void *arg;
@@ -67,6 +70,16 @@ int launch_without_pmix(struct launch *l);
 /* The next start does without the nodes of Slurm's list, so many are left, and one
  * more is allowed.  0, or -1: as companion_leave_out(), or it was done too often. */
 int launch_leave_out(struct launch *l, const char *list, uint32_t left);
+/* Once more, without PMIx, for agents that join as j says (it must outlive l), on
+ * the n nodes of this list.  0, or -1: as launch_leave_out(), or srun cannot be
+ * started. */
+int launch_rejoin(struct launch *l,
+                  const struct launch_join *j,
+                  const char *list,
+                  uint32_t n,
+                  struct es_error *err);
+/* Does the current srun say that it ends its step on all nodes? */
+int launch_is_aborted(const struct launch *l);
 int launch_is_by_tcp(const struct launch *l);
 /* Those meant for data; "": none. */
 const char *launch_interfaces(const struct launch *l);

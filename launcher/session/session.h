@@ -29,6 +29,9 @@ struct session_events {
     void (*lost)(void *arg, size_t node, const char *why);
     /* A node that was lost is here again.  NULL: it is told to leave. */
     void (*returned)(void *arg, size_t node);
+    /* All nodes are lost, and none will be here again: only after
+     * session_is_rescued().  NULL: none is waited for. */
+    void (*stranded)(void *arg);
     /* The agents cannot be had; only before ready. */
     void (*failed)(void *arg, const struct es_error *err);
 };
@@ -71,6 +74,8 @@ const struct node *session_node(const struct session *s, size_t node);
  * was not given up? */
 int session_has_come(const struct session *s, size_t node);
 int session_is_awaited(const struct session *s, size_t node);
+/* Are all nodes lost, and their agents started once more? */
+int session_is_rescued(const struct session *s);
 
 /* A seat that nobody has had yet? */
 static inline int session_is_vacant(const struct session *s, size_t node)

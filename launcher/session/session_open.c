@@ -3,6 +3,7 @@
 #include "launcher/base/file_limit.h"
 #include "launcher/session/absence.h"
 #include "launcher/session/session_end.h"
+#include "launcher/session/session_rescue.h"
 #include "launcher/session/session_start.h"
 
 #include <sodium.h>
@@ -103,6 +104,11 @@ int session_has_come(const struct session *s, size_t node)
     return node >= s->n || !members_is_awaited(s->members, node);
 }
 
+int session_is_rescued(const struct session *s)
+{
+    return s->rescue.stage != RESCUE_NOT;
+}
+
 int session_is_awaited(const struct session *s, size_t node)
 {
     return s->given_up && members_is_awaited(s->members, node)
@@ -176,6 +182,7 @@ void session_close(struct session *s)
     free(s->nodes);
     free(s->without.list);
     session_start_forget(s);
+    session_rescue_clear(s);
     lingering_clear(&s->lingering);
     launch_destroy(s->launch);
     awake_stop(s->awake);

@@ -8,6 +8,7 @@
 #include "launcher/session/companion.h"
 #include "launcher/session/host_check.h"
 #include "launcher/session/session_end.h"
+#include "launcher/session/session_rescue.h"
 #include "launcher/session/srun_words.h"
 #include "launcher/wire/table_tree.h"
 
@@ -111,8 +112,8 @@ static void give_up_all(struct session *s, const struct launch_absent *a)
 
     snprintf(s->aborted, sizeof s->aborted,
              "Slurm could not start the agents' step on %.100s and has ended "
-             "it: leave that node out (--exclude=%.100s)",
-             a->node, a->node);
+             "it on all nodes",
+             a->node);
     while (i < s->n && (!members_is_awaited(s->members, i) || s->given_up[i]))
         i++;
     if (i == s->n)
@@ -276,6 +277,8 @@ static int on_absent(void *arg, const struct launch_absent *a)
     struct session *s = arg;
     char text[900];
 
+    if (session_rescue_absent(s, a))
+        return 1;
     if (s->ready && s->here < s->n)
         give_up_absent(s, a);
     if (s->again && s->without.is_due)
@@ -304,6 +307,8 @@ static void on_launch_failed(void *arg)
     struct session *s = arg;
     const char *said = launch_said(s->launch);
 
+    if (s->ready)
+        session_rescue_look(s);
     if (s->ready && s->here < s->n)
         give_up_awaited(s, said[0] ? said : "its agent did not start");
     if (!s->ready && !s->is_local)
@@ -320,6 +325,11 @@ static void on_launch_failed(void *arg)
                        ? "see what it says"
                        : "see that `srun hostname` works in this allocation",
                    said[0] ? said : "the agents ended before they were ready");
+}
+
+static void on_launch_aborted(void *arg)
+{
+    session_rescue_look(arg);
 }
 
 static void on_launch_ended(void *arg)
@@ -355,6 +365,7 @@ static void on_lost(void *arg, size_t node, const char *why)
     }
     if (s->here < s->n)
         launch_look(s->launch); /* that may be the reason */
+    session_rescue_lost(s, node);
     s->on->lost(s->arg, node, s->aborted[0] ? s->aborted : why);
 }
 
@@ -367,8 +378,11 @@ static void on_message(
         session_end_heard(s, node, type, body, len);
     else if (type == MSG_MISSED)
         arrival_missed(s->arrival, body, len);
-    else if (s->ready) /* else its clock, from a node that was stopped */
+    else if (s->ready) { /* else its clock, from a node that was stopped */
+        if (type == MSG_LEAVE && len == 0 && node < s->n)
+            session_rescue_refuse(s);
         s->on->message(s->arg, node, type, body, len);
+    }
 }
 
 static const struct members_events members_events = {
@@ -516,6 +530,7 @@ static void on_ready(void *arg,
             return;
         if (ready->rank >= s->n)
             s->sat[ready->rank - s->n] = 1;
+        session_rescue_back(s, ready);
         s->on->returned(s->arg, ready->rank);
         return;
     }
@@ -824,6 +839,7 @@ static int open_launch(struct session *s,
         .record = s->linger_s && !s->is_local ? s->linger_path : NULL,
         .failed = on_launch_failed,
         .absent = s->is_local ? NULL : on_absent,
+        .aborted = s->is_local ? NULL : on_launch_aborted,
         .ended = on_launch_ended,
         .arg = s};
 

@@ -4,6 +4,7 @@
  *
  *   session_open.c   its life, and what is said to its nodes
  *   session_start.c  from the start of the agents to the last READY
+ *   session_rescue.c a second step, where Slurm ends that of agents at work
  *   session_end.c    the agents stay for another command, or leave
  */
 #ifndef LAUNCHER_SESSION_SESSION_STATE_H
@@ -54,6 +55,20 @@ struct session {
     struct absence *absence; /* who has not, as it is asked; or NULL */
     char aborted[400];       /* why srun has ended all, or "" */
     char absent[64];         /* how many came, until that is told */
+    struct {                 /* session_rescue.h */
+        enum {
+            RESCUE_NOT,
+            RESCUE_ASKED,  /* all are lost: srun's words say what is next */
+            RESCUE_STARTED /* another step, of which no agent has come yet */
+        } stage;
+        struct event *timer;
+        double *lost;       /* one a node: when, by the clock; 0: it is not, or
+                               is not to be started again */
+        int is_refused;     /* agents are to end */
+        int times;          /* so many steps were started */
+        char *list, *seats; /* of the newest */
+        struct launch_join join;
+    } rescue;
     struct awake *awake;
     int ready, failed, closing;
     char *

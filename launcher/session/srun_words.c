@@ -150,7 +150,8 @@ static void read_queue(struct srun_words *w, const char *line)
 
 static void read_line(struct srun_words *w, const char *line)
 {
-    static const char error[] = "srun: error: ";
+    static const char error[] = "srun: error: ",
+                      aborted[] = "srun: Job step aborted";
     const char *text = srun_words_unlabelled(line), *p = line;
     uint32_t task;
 
@@ -160,6 +161,8 @@ static void read_line(struct srun_words *w, const char *line)
             keep_task(w, task, text);
     } else if (strncmp(line, error, strlen(error)) == 0) {
         read_error(w, line + strlen(error));
+    } else if (strncmp(line, aborted, strlen(aborted)) == 0) {
+        w->aborted = 1;
     } else {
         read_queue(w, line);
     }

@@ -10,6 +10,7 @@
  *     srun: error: n2: task 2: Exited with exit code 13
  *     srun: error: Task launch for StepId=21.3 failed on node n2: Communication
  *     connection failure
+ *     srun: Job step aborted: Waiting up to 32 seconds for job step to finish.
  *
  * A task's last words and its end come in either order, so a caller waits a moment
  * after the end before it looks.  All that is read here is another program's text: a line that
@@ -38,6 +39,7 @@ struct srun_words { /* all zero: nothing was said */
     } end[SRUN_WORDS_TASKS];
     size_t n_said, n_ends;
     char queued[128]; /* why Slurm does not create the step yet; "": it does */
+    int aborted;      /* srun ends the step on all nodes */
     size_t seen;      /* ends that the caller has dealt with; it counts them */
     char line[SRUN_WORDS_LINE];
     size_t len; /* of the line that is not whole yet */

@@ -83,6 +83,10 @@ static void test_leave_out(void)
     is_int(companion_leave_out(argv, "n2,n[0-1]", 1), 0, "and two more");
     ok(has_word(argv, "--exclude=n2,n[0-1]") && has_word(argv, "--nodes=1"),
        "of all of them");
+    is_int(companion_take_only(argv, "n0,n3", 2), 0, "or only some are taken");
+    ok(has_word(argv, "--nodelist=n0,n3") && has_word(argv, "--nodes=2")
+           && !has_word(argv, "--exclude=n2,n[0-1]"),
+       "which are named");
     companion_argv_free(argv);
     argv = argv_of(&users);
     is_int(companion_leave_out(argv, "n2", 1), -1,

@@ -70,6 +70,9 @@ static void test_launch(void)
     ok(w.end[0].first == SRUN_WORDS_NO_TASK
            && srun_words_not_executed(&w, &w.end[0]),
        "and no task was");
+    ok(w.aborted, "srun ends the step on all nodes then");
+    take("srun: error: n1: task 1: Killed\n1: srun: Job step aborted\n");
+    ok(!w.aborted, "but not as one task is killed, or says so");
 }
 
 /* Whatever comes: nothing is read beyond its end, no end is made up. */
