@@ -105,6 +105,13 @@ test_expect_success MOUNT 'where nothing can be written nothing is said, and the
 		graph="$graph $!"
 	done; for each in $graph; do wait $each || return 1; done; graph="" && cat err.ro err.size* && ! grep -vE "^evenstep: (1 of 1 tasks|no deadline given)" err.ro err.size*
 '
+longest_is() { top && sed -n "s/^longest: [0-9:]* on \(local0: .*\)/\1/p" top.now >longest && grep -qxF "local0: $1" longest; }
+test_expect_success 'of tasks: the one that runs for longest, also behind others of its piece' '
+	{ seq 40 | sed "s/.*/echo &/"; echo "until test -e go1; do sleep 0.05; done; echo 41"; seq 42 60 | sed "s/.*/echo &/"; echo "until test -e go2; do sleep 0.05; done; echo 61"; } >cmds && rm -f go1 go2 &&
+	{ evenstep tasks --local 1 -j 1 cmds >out 2>err 3>&- 4>&- 5>&- & } && run=$! &&
+	wait_for 60 longest_is "cmds:41: until test -e go1; do sleep 0.05; done; echo 41" && : >go1 && wait_for 60 longest_is "cmds:61: until test -e go2; do sleep 0.05; done; echo 61" && cat top.now && : >go2 &&
+	wait $run; code=$?; run="" && cat err && test $code = 0 && seq 61 | test_cmp - out
+'
 while IFS='|' read -r what arguments code message; do
 	test_expect_success "$what: exit $code" '
 		fails $code "evenstep: $message" evenstep top $arguments

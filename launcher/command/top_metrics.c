@@ -38,6 +38,7 @@ static const struct family of_progress[] = {
     {"run_efficiency_ratio", "gauge", "The least time that the work can take / the time it took, of the frames that are done.", OF_RUN, PROGRESS(efficiency)},
     {"run_gain_ratio", "gauge", "Time that equal parts would take / the time it took.", OF_RUN, PROGRESS(gain)},
     {"run_tasks_failed", "gauge", "Tasks that have failed, where units are tasks.", OF_RUN, PROGRESS(failed)},
+    {"run_longest_task_seconds", "gauge", "For how long that task has run that has for longest, of those that run.", OF_RUN, PROGRESS(longest.seconds)},
     {"broadcast_bytes", "gauge", "Bytes that all nodes together get.", OF_BCAST, PROGRESS(all)},
     {"broadcast_received_bytes_total", "counter", "Bytes that all nodes together have.", OF_BCAST, PROGRESS(done)},
     {"graph_tasks", "gauge", "Tasks of the graph.", OF_GRAPH, PROGRESS(all)},

@@ -56,6 +56,8 @@ void top_page_progress(struct top_page *page,
     add_folded(page, line, columns);
     top_sum_line(line, step);
     add_folded(page, line, columns);
+    top_longest_line(line, step, columns);
+    add_folded(page, line, columns);
     page->head = page->n;
 }
 

@@ -299,6 +299,22 @@ void top_sum_line(char line[TOP_LINE], const struct top_step *step)
     add_rates(line, step);
 }
 
+void top_longest_line(char line[TOP_LINE],
+                      const struct top_step *step,
+                      size_t columns)
+{
+    const struct top_longest *l = &step->progress.longest;
+    char time[32];
+
+    line[0] = '\0';
+    if (!l->task[0])
+        return;
+    progress_text_time(time, sizeof time, l->seconds);
+    add(line, "longest: %s on %s: %s", time, l->node, l->task);
+    if (strlen(line) > columns)
+        line[columns] = '\0';
+}
+
 void top_list_line(char line[TOP_LINE], const struct top_step *step)
 {
     char title[TOP_LINE], left[32] = "";

@@ -24,6 +24,11 @@ void top_bar_line(char line[TOP_LINE],
                   size_t columns);
 /* "4 nodes: 3 working, 1 lost; units/s: min 0.81, median 14.2, max 31.0" */
 void top_sum_line(char line[TOP_LINE], const struct top_step *step);
+/* "longest: 0:12 on n0: cmds:4: sleep 99", cut to so many columns; "" if no task
+ * runs. */
+void top_longest_line(char line[TOP_LINE],
+                      const struct top_step *step,
+                      size_t columns);
 /* For a list of all that is at work: "run 12.1 povray      25%  0:56 left" */
 void top_list_line(char line[TOP_LINE], const struct top_step *step);
 /* The heads of the columns of top_part_line(). */

@@ -227,6 +227,11 @@ struct distribution_part {
 /* O(slots of the node). */
 struct distribution_part distribution_part(const struct distribution *d,
                                            size_t node);
+/* The piece that a slot works at, and when it began with it, at the earliest
+ * (CLOCK_MONOTONIC); NULL: none. */
+const struct piece *distribution_at_work(const struct distribution *d,
+                                         size_t slot,
+                                         int64_t *begun_ns);
 /* Pieces that a node's slots have out, of all frames. */
 size_t distribution_out(const struct distribution *d, size_t node);
 /* Of the first frame, or the one that has come out last: */

@@ -90,6 +90,22 @@ static void add_slot(struct distribution_part *part,
     part->left = part->left < 0 || left < 0 ? -1 : fmax(part->left, left);
 }
 
+const struct piece *distribution_at_work(const struct distribution *d,
+                                         size_t slot,
+                                         int64_t *begun_ns)
+{
+    const struct at_work *w = distribution_working_at(d, slot);
+    const struct dispatch_piece *p =
+        w ? dispatch_current(w->in->dispatch, slot) : NULL;
+
+    if (!p)
+        return NULL;
+    *begun_ns =
+        (int64_t)((w->in->start + dispatch_node(w->in->dispatch, slot)->begun)
+                  * 1e9);
+    return distribution_piece_of(w, p->id);
+}
+
 struct distribution_part distribution_part(const struct distribution *d,
                                            size_t node)
 {

@@ -8,6 +8,7 @@
 #include "launcher/run/run_join.h"
 #include "launcher/run/run_known.h"
 #include "launcher/run/run_slots.h"
+#include "launcher/run/run_tasks.h"
 #include "pmix_bcast/clock.h"
 #include "policy/static.h"
 
@@ -293,6 +294,10 @@ void run_frames_begin(struct run *r)
     r->start_ns = clock_ns();
     run_top_start(&r->top, session_size(r->front.session),
                   r->o->is_tasks ? r->o->list_path : r->o->command[0]);
+    if (r->o->each) {
+        r->top.longest = run_tasks_longest;
+        r->top.arg = r;
+    }
     progress_start(&r->progress, work_frames(&r->work), work_units(&r->work),
                    r->o->each);
     r->progress.is_followed = r->o->follow;

@@ -66,10 +66,18 @@ enum phase {
 /* Of nodes that join: */
 enum join_stage { JOIN_NOTHING, JOIN_WAITS, JOIN_LEAVES };
 
-struct run_tasks {           /* of a run whose units are tasks: run_tasks.h */
-    struct task_results now; /* of the piece that has just come back */
-    struct task_text text;   /* of the task at hand */
-    char *has_good;          /* one a node: one of these was there; or NULL */
+struct task_at_hand { /* of a slot */
+    uint64_t piece;   /* id of that which has told last how far it is */
+    uint64_t ended;   /* tasks of it that have */
+    int64_t since_ns; /* the last of these did, as it is told */
+    struct task_stream stream; /* which tells it */
+};
+
+struct run_tasks {             /* of a run whose units are tasks: run_tasks.h */
+    struct task_results now;   /* of the piece that has just come back */
+    struct task_text text;     /* of the task at hand */
+    char *has_good;            /* one a node: one of these was there; or NULL */
+    struct task_at_hand *hand; /* one a slot, or NULL */
     /* words of what the agents are told: */
     char ok[1200], retries[32], timeout[40], delay[40], shell[4200];
 };

@@ -3,8 +3,10 @@
 #include "launcher/base/notice.h"
 #include "launcher/run/run_failures.h"
 #include "launcher/run/task_folder.h"
+#include "pmix_bcast/clock.h"
 
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -481,6 +483,92 @@ int run_tasks_keep(struct run *r, struct piece *p)
     return too_many(r);
 }
 
+/* --- what runs now ---------------------------------------------------------- */
+
+static void on_text(void *arg,
+                    enum task_part kind,
+                    const void *bytes,
+                    size_t len)
+{
+    (void)arg, (void)kind, (void)bytes, (void)len;
+}
+
+static void on_again(void *arg)
+{
+    (void)arg;
+}
+
+static void on_end(void *arg, const struct task_end *e)
+{
+    struct task_at_hand *hand = arg;
+
+    (void)e;
+    hand->ended++;
+    hand->since_ns = clock_ns();
+}
+
+void run_tasks_output(struct run *r, size_t node, const struct msg_output *m)
+{
+    static const struct task_events on = {on_text, on_again, on_end};
+    const struct piece *p = distribution_piece(r->distribution, node, m->id);
+    struct run_tasks *t = &r->tasks;
+    struct task_at_hand *hand;
+
+    if (!t->hand)
+        t->hand = calloc(r->slots.n, sizeof *t->hand);
+    if (!p || !t->hand)
+        return;
+    hand = &t->hand[p->part.node];
+    if (hand->piece != m->id)
+        *hand = (struct task_at_hand){.piece = m->id};
+    /* One that is no stream is refused when its piece is back. */
+    (void)task_stream_read(&hand->stream, m->bytes, m->len, &on, hand);
+}
+
+/* The unit of that slot; 0: none. */
+static int find_at_hand(const struct run *r,
+                        size_t slot,
+                        uint64_t *unit,
+                        int64_t *since_ns)
+{
+    const struct task_at_hand *hand =
+        r->tasks.hand ? &r->tasks.hand[slot] : NULL;
+    const struct piece *p =
+        distribution_at_work(r->distribution, slot, since_ns);
+    uint64_t ended = 0;
+
+    if (!p)
+        return 0;
+    if (hand && hand->piece == p->part.id && hand->ended > 0) {
+        ended = hand->ended;
+        *since_ns = hand->since_ns;
+    }
+    *unit = p->part.units.begin + ended;
+    return *unit < p->part.units.end;
+}
+
+void run_tasks_longest(void *arg, struct top_longest *longest)
+{
+    struct run *r = arg;
+    int64_t since, first = INT64_MAX;
+    uint64_t unit, which = 0;
+    size_t slot = 0;
+
+    *longest = (struct top_longest){.seconds = -1};
+    for (size_t i = 0; i < r->slots.n; i++)
+        if (find_at_hand(r, i, &unit, &since) && since < first) {
+            first = since;
+            which = unit;
+            slot = i;
+        }
+    if (first == INT64_MAX)
+        return;
+    run_tasks_name(r, which, longest->task, sizeof longest->task);
+    snprintf(longest->node, sizeof longest->node, "%s",
+             distribution_name(r->distribution, slot));
+    longest->seconds = fmax((double)(clock_ns() - first) * 1e-9, 0);
+}
+
 /* --- what is done of what is not ------------------------------------------ */
 
 static int rescue_piece(struct run *r, size_t node, struct piece *p)
@@ -521,5 +609,6 @@ void run_tasks_clear(struct run_tasks *t)
     task_results_clear(&t->now);
     task_text_clear(&t->text);
     free(t->has_good);
+    free(t->hand);
     *t = (struct run_tasks){0};
 }

@@ -29,6 +29,12 @@ int run_tasks_hear(struct run *r,
 /* That piece counts: it has the text of its tasks for its output; what failed is
  * told, logged and kept.  Likewise. */
 int run_tasks_keep(struct run *r, struct piece *p);
+/* What a piece has sent, in the order of sending: how far its node is with it. */
+void run_tasks_output(struct run *r, size_t node, const struct msg_output *m);
+/* The task that has run for longest of those that run now: its text, cut to what there
+ * is room for, its node, and since when, which is when the one before it in its slot
+ * ended; task "" if none runs.  arg is the run.  O(slots). */
+void run_tasks_longest(void *arg, struct top_longest *longest);
 /* A node is lost, or (RUN_ALL_NODES) the run ends: tasks of its pieces that are done
  * count.  Likewise. */
 int run_tasks_rescue(struct run *r, size_t node);

@@ -78,6 +78,15 @@ static double expected_gain(const struct run_top *t, double rate)
                : -1;
 }
 
+static struct top_longest longest_of(const struct run_top *t)
+{
+    struct top_longest longest = {.seconds = -1};
+
+    if (t->longest)
+        t->longest(t->arg, &longest);
+    return longest;
+}
+
 static struct top_progress progress_of(const struct run_top *t,
                                        const struct progress *p,
                                        const struct distribution *d)
@@ -97,6 +106,7 @@ static struct top_progress progress_of(const struct run_top *t,
                                  .are_tasks = now.are_tasks,
                                  .is_open = now.is_open,
                                  .failed = (double)now.failed,
+                                 .longest = longest_of(t),
                                  .gain = p->sum.time > 0
                                              ? p->sum.equal / p->sum.time
                                              : expected_gain(t, now.rate)};

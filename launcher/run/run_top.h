@@ -17,6 +17,9 @@ struct run_top { /* all zero: not started */
     const char *what;      /* the command */
     struct top_part *part; /* n, one a node */
     size_t n;
+    /* Of tasks: which one has run for longest; or NULL. */
+    void (*longest)(void *arg, struct top_longest *longest);
+    void *arg;
 };
 
 /* The first frame begins.  command must outlive it.  Without memory nothing is

@@ -70,6 +70,19 @@ static json_t *add_ranks(json_t *json, const struct step_times *t, size_t i)
 }
 
 /* NULL without memory. */
+static json_t *longest_to_json(const struct top_longest *l)
+{
+    char task[TOP_TASK_MAX];
+
+    snprintf(task, sizeof task, "%s", l->task);
+    for (char *at = task; *at; at++)
+        if (*at < ' ' || *at > '~')
+            *at = '?';
+    return json_pack("{s:s, s:s, s:f}", "task", task, "node", l->node,
+                     "seconds", l->seconds);
+}
+
+/* NULL without memory. */
 static json_t *progress_to_json(const struct top_progress *p)
 {
     json_t *json = json_pack(
@@ -80,6 +93,8 @@ static json_t *progress_to_json(const struct top_progress *p)
 
     if (p->are_tasks)
         json = json_member(json, "failed", json_real(p->failed));
+    if (p->are_tasks && p->longest.task[0])
+        json = json_member(json, "longest", longest_to_json(&p->longest));
     if (p->is_open)
         json = json_member(json, "open", json_true());
     if (!p->energy[0])

@@ -26,7 +26,10 @@
  *
  * A step has "seconds" since it began, and "reason", a sentence.
  * progress of a run whose units are tasks has "failed", how many of them have, and
- * "open", true, while more may come.
+ * "open", true, while more may come; and while tasks run, of that which has for longest,
+ *
+ *    "longest":{"task":"cmds:4: sleep 9","node":"n0","seconds":7.5}
+ *
  * One whose agent was lost while its tasks go on has "lost", the seconds after
  * which nothing more is known of it.
  *
@@ -46,6 +49,7 @@
 #define TOP_NODES_MAX 65536
 #define TOP_WHAT_MAX  48 /* bytes, NUL included */
 #define TOP_TEXT_MAX  512
+#define TOP_TASK_MAX  160 /* likewise */
 
 /* Who writes.  Units are those of the command, bytes or tasks. */
 enum top_kind { TOP_STEP, TOP_RUN, TOP_BCAST, TOP_GRAPH, TOP_KINDS };
@@ -79,6 +83,15 @@ struct top_node {
     double joules, seconds; /* joules of so many seconds */
 };
 
+/* The task that has run for longest, of those that run now. */
+struct top_longest {
+    char task
+        [TOP_TASK_MAX]; /* its text, cut, of characters that can be shown; "":
+                                none runs, or that is not known */
+    char node[NODE_NAME_MAX];
+    double seconds; /* since it began, at most; -1: none runs */
+};
+
 /* Of all units, or of the frames at work if nobody knows how many come. */
 struct top_progress {
     double frame, frames; /* of a run: from 0; in all, or 0 */
@@ -94,6 +107,7 @@ struct top_progress {
     char energy[16];      /* where it comes from; "": not known */
     double joules, watts; /* of all nodes */
     int is_open;          /* more tasks may come */
+    struct top_longest longest;
 };
 
 /* A node's part in it. */

@@ -152,11 +152,37 @@ static int read_progress_energy(struct top_progress *p, const json_t *json)
                : 0;
 }
 
+/* A text that may be shown; "" if it is none. */
+static void read_shown(char *out, size_t size, const json_t *json)
+{
+    const char *text = json_string_value(json);
+
+    snprintf(out, size, "%s", text ? text : "");
+    for (char *at = out; *at; at++)
+        if (*at < ' ' || *at > '~')
+            *at = '?';
+}
+
+/* It need not be there. */
+static int read_longest(struct top_longest *l, const json_t *json)
+{
+    l->seconds = -1;
+    if (!json)
+        return 0;
+    read_shown(l->task, sizeof l->task, json_object_get(json, "task"));
+    return read_name(l->node, sizeof l->node, json, "node") < 0
+                   || read_number(&l->seconds, json, "seconds") < 0
+               ? -1
+               : 0;
+}
+
 static int read_tasks(struct top_progress *p, const json_t *json)
 {
     p->failed = -1;
     p->are_tasks = json_object_get(json, "failed") != NULL;
     p->is_open = json_is_true(json_object_get(json, "open"));
+    if (read_longest(&p->longest, json_object_get(json, "longest")) < 0)
+        return -1;
     return p->are_tasks ? read_count(&p->failed, json, "failed") : 0;
 }
 
@@ -234,15 +260,11 @@ static int read_head(struct top_step *step, const json_t *json)
 /* They need not be there.  A text is made one that may be shown. */
 static int read_reason(struct top_step *step, const json_t *json)
 {
-    const char *text = json_string_value(json_object_get(json, "reason"));
-
     if (json_object_get(json, "seconds")
         && read_number(&step->seconds, json, "seconds") < 0)
         return -1;
-    snprintf(step->reason, sizeof step->reason, "%s", text ? text : "");
-    for (char *at = step->reason; *at; at++)
-        if (*at < ' ' || *at > '~')
-            *at = '?';
+    read_shown(step->reason, sizeof step->reason,
+               json_object_get(json, "reason"));
     return 0;
 }
 

@@ -106,6 +106,15 @@ static void test_run(void)
            "run 12.1 povray: 3 nodes, 0:19 so far, gain 2.30, "
            "efficiency 0.93, 833 W, 15.41 kJ measured",
            "what it has used, where that is known");
+    top_longest_line(line, &s, 80);
+    is_str(line, "", "no task runs");
+    s.progress.longest =
+        (struct top_longest){"cmds:4: sleep 99; echo done", "n2", 75};
+    top_longest_line(line, &s, 80);
+    is_str(line, "longest: 1:15 on n2: cmds:4: sleep 99; echo done",
+           "the one that runs for longest");
+    top_longest_line(line, &s, 30);
+    is_str(line, "longest: 1:15 on n2: cmds:4: s", "which fits");
 }
 
 static void test_order(void)

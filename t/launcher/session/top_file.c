@@ -109,6 +109,11 @@ static void test_progress(void)
                                    "\"watts\":2") PARTS(""),
         OF("run") PROGRESS("1e16", "1") PARTS(""),
         OF("run") PROGRESS("4320", "1,\"failed\":-1") PARTS(""),
+        OF("run") PROGRESS("4320", "1,\"failed\":0,\"longest\":{\"task\":"
+                                   "\"x\",\"node\":\"n0\"}") PARTS(""),
+        OF("run") PROGRESS("4320", "1,\"failed\":0,\"longest\":{\"task\":"
+                                   "\"x\",\"node\":\"a b\",\"seconds\":1}")
+            PARTS(""),
         OF("dance") PROGRESS("4320", "55.5") PARTS(""),
         OF("step") PROGRESS("4320", "55.5") PARTS(""),
         OF("run") PROGRESS("4320", "55.5") PARTS(PART("n0", "asleep", LEFT)),
@@ -131,7 +136,8 @@ static void test_progress(void)
            && step.progress.left < 0 && step.pid == 4711
            && strcmp(step.what, "pov.sh") == 0,
        "what is not known is -1");
-    ok(!step.progress.are_tasks && step.progress.failed < 0,
+    ok(!step.progress.are_tasks && step.progress.failed < 0
+           && step.progress.longest.seconds < 0,
        "nor are its units tasks");
     ok(step.part[0].state == TOP_LEAVING && step.part[1].state == TOP_LOST
            && step.part[0].total > 639,
@@ -166,9 +172,23 @@ static int is_same_progress(const struct top_progress *a,
 /* What a front end writes is what top reads. */
 static void test_round(size_t nodes)
 {
-    const struct top_progress progress = {1,       6,  1080, 4320, 58.3, 55.5,
-                                          18.5,    -1, -1,   2.5,  1,    7,
-                                          "slurm", 80, 4,    1};
+    const struct top_progress progress = {1,
+                                          6,
+                                          1080,
+                                          4320,
+                                          58.3,
+                                          55.5,
+                                          18.5,
+                                          -1,
+                                          -1,
+                                          2.5,
+                                          1,
+                                          7,
+                                          "slurm",
+                                          80,
+                                          4,
+                                          1,
+                                          {"c:4: \033[1m\n\xff", "n0", 7.5}};
     const struct top_part part[2] = {
         {"n0", TOP_BAD, 2, 1, 180, 97, 20, 640, 14.25, 5.5, -1},
         {"n1", TOP_DONE, 2, 1, 180, 97, 0, 640, -1, -1, 2}};
@@ -195,6 +215,11 @@ static void test_round(size_t nodes)
            && steps[0].part[1].left < 0
            && strcmp(steps[0].part[1].name, "n1") == 0,
        "as it is, with %zu nodes", nodes);
+    is_str(steps[0].progress.longest.task, "c:4: ?[1m??",
+           "the task that runs for longest, in characters that can be shown");
+    ok(strcmp(steps[0].progress.longest.node, "n0") == 0
+           && steps[0].progress.longest.seconds > 7.4,
+       "and where, and for how long");
     is_int((int)steps[0].pid, (int)getpid(), "and who wrote it");
     ok(steps[0].has_saved == (nodes > 0)
            && (nodes == 0 || (steps[0].saved < -7 && steps[0].saved > -8)),
