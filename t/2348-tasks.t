@@ -125,6 +125,35 @@ test_expect_success MOUNT 'as in a folder that is mounted read-only' '
 	mentioned "warning: no journal of this run beside sub/one: Read-only" && test ! -e sub/.evenstep-tasks
 '
 
+# --- a list that was edited ----------------------------------------------------
+
+# edited LINES: what ran again, and that all is printed as the list has it now.
+edited() {
+	test_expect_code 0 evenstep tasks --local 2 -j 1 edit --resume >out 2>err && cat err && printf "%s\n" "$@" >want && sort -n ran | test_cmp want - &&
+	sed -n "s/^echo .* >>ran; echo //p" edit | test_cmp - out && : >ran
+}
+test_expect_success 'lines that have changed run again, and no other' '
+	seq 60 | sed "s/.*/echo & >>ran; echo out &/" >edit && evenstep tasks --local 2 -j 1 edit >out && : >ran &&
+	sed -i "s/out 20\$/new 20/; s/out 41\$/new 41/" edit && edited 20 41 && mentioned "^evenstep: edit: 2 lines have changed since: they run again$" &&
+	printf "" >want && evenstep tasks edit --resume >again 2>err && cat err && test_cmp out again && test ! -s ran && ! grep changed err
+'
+test_expect_success '  nor do those that stand elsewhere since' '
+	sed -i -e "1i # a comment" -e "5d" -e "10i echo 1000 >>ran; echo in between" edit && edited 1000 && mentioned "edit: 1 line has changed since: it runs again" &&
+	sort -r edit >other && cat other >edit && printf "echo 1001 >>ran; echo more\n" >>edit && edited 1001 && ! grep changed err
+'
+test_expect_success '  nor after a barrier that is new; a line that stands there twice has run once' '
+	sed -i "30i #EVENSTEP barrier" edit && sed -i "40s/.*/#EVENSTEP barrier/" edit && tail -n 1 edit >last && cat last >>edit && edited 1001
+'
+test_expect_success '  where the number of a task is in its command it runs again' '
+	printf "%s\n" a b c >values && evenstep run --local 1 -j 1 --each --lines values --journal J -- sh -c "echo {#} {} | tee -a numbered" >out && printf "%s\n" a x b c >values &&
+	rm numbered && evenstep run --local 1 -j 1 --each --lines values --journal J --resume -- sh -c "echo {#} {} | tee -a numbered" >out 2>err && cat err && printf "%s\n" "2 x" "3 b" "4 c" | test_cmp - numbered &&
+	{ echo "1 a"; cat numbered; } | test_cmp - out && mentioned ": 2 tasks have changed since: they run again"
+'
+test_expect_success '  one that was mended runs again by --resume, others that failed by --resume-failed' '
+	printf "%s\n" "exit 3" "echo a" "exit 4" >bad && test_expect_code 1 evenstep tasks bad >out && sed -i "1s/.*/echo mended/" bad &&
+	test_expect_code 1 evenstep tasks bad --resume --joblog M >out 2>err && cat err && printf "mended\na\n" | test_cmp - out && test "$(tail -n +2 M | cut -f1)" = 1
+'
+
 # --- memory ------------------------------------------------------------------
 # A control group of 150 MiB: two tasks of 100 MiB do not fit.
 group=/sys/fs/cgroup/memory/evenstep-test-$$

@@ -24,6 +24,11 @@ struct frame { /* one piece of work that all nodes share */
 /* What asking for the next frame comes to. */
 enum extracted { EXTRACTED_FRAME, EXTRACTED_LATER, EXTRACTED_END };
 
+struct task_mark {  /* of a task that has ended, for the journal */
+    uint64_t text;  /* XXH3-64 of its values */
+    uint64_t bytes; /* that it has printed */
+};
+
 struct piece {                  /* of a frame, sent to a node */
     struct dispatch_piece part; /* as the dispatcher has it */
     const struct frame *frame;
@@ -33,7 +38,8 @@ struct piece {                  /* of a frame, sent to a node */
     uint64_t input;  /* bytes of --lines that it was given */
     uint64_t output; /* bytes that it has printed */
     int has_text;
-    uint64_t text; /* XXH3-64 of what it was given of --lines */
+    uint64_t text;                /* XXH3-64 of what it was given of --lines */
+    const struct task_mark *task; /* of each unit; NULL: they are no tasks */
     struct spool out;
     struct returned back; /* its files */
 };
@@ -50,7 +56,9 @@ struct kept { /* a slice that is in the journal of a run before */
     uint64_t frame;
     struct slice units;
     uint64_t bytes;   /* of output */
-    int64_t at;       /* where its output begins in the file */
+    int64_t at;       /* where its output begins in the file: */
+    uint64_t whole;   /* bytes that are there */
+    uint64_t skip;    /* of these its own stand behind so many */
     size_t line;      /* which slice of the journal, done or left out, from 0 */
     size_t failed;    /* it was left out: 1 + which failure; 0: it is done */
     size_t taken;     /* of a queue: 1 + which frame of all that it has had */
@@ -59,6 +67,7 @@ struct kept { /* a slice that is in the journal of a run before */
     int is_same;      /* the text of all units was as it is now */
     int has_text;
     uint64_t text;  /* as of struct piece */
+    size_t tasks;   /* 1 + where the marks of its units are; 0: it has none */
     int is_gone;    /* it does not count any more */
     int is_dropped; /* and so says the journal */
 };

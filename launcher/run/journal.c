@@ -3,6 +3,7 @@
 #include "launcher/base/record_log.h"
 #include "launcher/run/journal_line.h"
 #include "launcher/run/journal_output.h"
+#include "launcher/run/journal_tasks.h"
 #include "launcher/run/kept.h"
 #include "pmix_bcast/array.h"
 
@@ -22,6 +23,10 @@ struct journal {
     size_t n_taken, taken_room;
     struct file_mark *mark;
     size_t n_marks, marks_room;
+    struct task_mark
+        *task; /* while it is opened: of slices that may have changed */
+    size_t n_tasks, tasks_room;
+    uint64_t changed; /* tasks that are done anew for that */
     size_t n_written; /* of taken: the file has them */
 };
 
@@ -95,6 +100,32 @@ static enum record_verdict add_kept(struct journal *j,
     return RECORD_KEPT;
 }
 
+/* What it tells of its tasks, if it is to be known. */
+static enum record_verdict take_tasks(struct journal *j,
+                                      const json_t *line,
+                                      struct kept *k,
+                                      struct es_error *err)
+{
+    size_t n = (size_t)(k->units.end - k->units.begin);
+    int there = journal_line_has_tasks(line, k);
+    struct task_mark *all;
+
+    if (there < 0)
+        return RECORD_UNKNOWN;
+    if (k->is_same || !there)
+        return RECORD_KEPT;
+    all = array_grow(j->task, &j->tasks_room, j->n_tasks + n, sizeof *all,
+                     SIZE_MAX);
+    if (!all)
+        return no_memory(err);
+    j->task = all;
+    if (journal_line_read_tasks(line, k, all + j->n_tasks) < 0)
+        return RECORD_UNKNOWN;
+    k->tasks = j->n_tasks + 1;
+    j->n_tasks += n;
+    return RECORD_KEPT;
+}
+
 /* What one line says. */
 static enum record_verdict take_slice(struct journal *j,
                                       json_t *line,
@@ -103,6 +134,7 @@ static enum record_verdict take_slice(struct journal *j,
 {
     struct file_mark mark[FILES_MAX], *all;
     int n = journal_line_read_marks(line, mark);
+    enum record_verdict v;
 
     if (n < 0 || journal_line_read_slice(line, k) < 0)
         return RECORD_UNKNOWN;
@@ -117,7 +149,8 @@ static enum record_verdict take_slice(struct journal *j,
         k->n_marks = (uint32_t)n;
         j->n_marks += (size_t)n;
     }
-    return add_kept(j, k, err);
+    v = take_tasks(j, line, k, err);
+    return v == RECORD_KEPT ? add_kept(j, k, err) : v;
 }
 
 static enum record_verdict take_failed(struct journal *j,
@@ -126,9 +159,13 @@ static enum record_verdict take_failed(struct journal *j,
                                        struct es_error *err)
 {
     struct failure read, *f;
+    enum record_verdict v;
 
     if (journal_line_read_failed(line, k, &read) < 0)
         return RECORD_UNKNOWN;
+    v = take_tasks(j, line, k, err);
+    if (v != RECORD_KEPT)
+        return v;
     f = array_grow(j->failure, &j->failures_room, j->n_failures + 1, sizeof *f,
                    SIZE_MAX);
     if (!f)
@@ -326,6 +363,35 @@ static enum record_verdict on_line(void *arg,
     return r->output_at > 0 ? RECORD_PART : take_line(r, line, output_at, err);
 }
 
+/* Tasks are looked at one by one. */
+static int settle_tasks(struct journal *j,
+                        const struct journal_work *work,
+                        struct es_error *err)
+{
+    struct journal_tasks t = {.kept = j->kept,
+                              .n = j->n_kept,
+                              .room = j->kept_room,
+                              .mark = j->task,
+                              .may_move = work->may_move,
+                              .place = work->place,
+                              .arg = work->arg};
+    uint64_t *sum = NULL;
+    int rc;
+
+    if (j->n_tasks == 0 || !work->sums)
+        return 0;
+    rc = work->sums(work->arg, &sum, &t.units, err);
+    t.sum = sum;
+    if (rc == 0)
+        rc = journal_tasks_settle(&t, err);
+    free(sum);
+    j->kept = t.kept;
+    j->n_kept = t.n;
+    j->kept_room = t.room;
+    j->changed = t.changed;
+    return rc;
+}
+
 /* Of slices whose text may have changed, those whose own is still the same
  * stay. */
 static int drop_changed(struct journal *j,
@@ -336,6 +402,8 @@ static int drop_changed(struct journal *j,
         struct kept *k = &j->kept[i];
         int same = k->is_same || k->is_gone;
 
+        if (k->tasks > 0 && work->sums)
+            continue;
         if (!same && k->has_text && work->is_same)
             same = work->is_same(work->arg, k->units, k->text, err);
         if (same < 0)
@@ -372,7 +440,8 @@ static int read_all(struct reading *r,
     struct journal *j = r->journal;
 
     if (record_log_read(&j->log, on_line, r, err) < 0
-        || drop_changed(j, r->work, err) < 0)
+        || drop_changed(j, r->work, err) < 0
+        || settle_tasks(j, r->work, err) < 0)
         return -1;
     drop_mended(j);
     j->n_all = j->n_kept;
@@ -446,6 +515,7 @@ void journal_close(struct journal *j)
     free(j->queued);
     free(j->taken);
     free(j->mark);
+    free(j->task);
     free(j);
 }
 
@@ -469,6 +539,11 @@ const struct kept *journal_kept(const struct journal *j,
         ;
     *n = end - low;
     return *n > 0 ? j->kept + low : NULL;
+}
+
+uint64_t journal_changed(const struct journal *j)
+{
+    return j->changed;
 }
 
 const struct kept *journal_counting(const struct journal *j, size_t *n)
@@ -506,14 +581,23 @@ const struct queued *journal_queued(const struct journal *j, size_t *n)
     return *n > 0 ? j->queued : NULL;
 }
 
+static struct output_part part_of(const struct kept *k)
+{
+    return (struct output_part){k->at, k->whole, k->skip, k->bytes};
+}
+
 int journal_write_output(const struct journal *j, const struct kept *k, int fd)
 {
-    return journal_output_write(&j->log, k->at, k->bytes, fd);
+    const struct output_part part = part_of(k);
+
+    return journal_output_write(&j->log, &part, fd);
 }
 
 int journal_is_output(const struct journal *j, const struct kept *k, int fd)
 {
-    return journal_output_compare(&j->log, k->at, k->bytes, fd);
+    const struct output_part part = part_of(k);
+
+    return journal_output_compare(&j->log, &part, fd);
 }
 
 /* --- what does not count any more ------------------------------------------ */

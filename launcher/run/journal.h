@@ -12,7 +12,7 @@
  *   {"type":"output","data":BASE64,"sum":HEX}
  *   {"type":"slice","frame":F,"node":NAME,"begin":B,"end":E,"seconds":X,
  *    "attempt":N,"status":0,"bytes":N,"text":HEX,"files":[[BYTES,NS]...],
- *    "sum":HEX}
+ *    "tasks":BASE64,"sum":HEX}
  *   {"type":"failed",...: as a slice, with "signal", without "bytes"}
  *   {"type":"text","text":TEXT,"sum":HEX}
  *   {"type":"gone","frame":F,"sum":HEX}
@@ -23,7 +23,9 @@
  * only with it.  A failed one was left out.  With --lines "text" says which
  * text the units are, of a slice the XXH3-64 of its own; where a run goes on
  * with another text it says so in a line, and slices whose own is no more the
- * same are done anew.  Of lines that have the same units the last one counts.
+ * same are done anew.  Of a slice of tasks "tasks" has the hash and the bytes of output
+ * of each: those whose values are no more the same are done anew, and no other; one that
+ * stands elsewhere in the list since is the same task, if work.may_move.  Of lines that have the same units the last one counts.
  * Version 1 had no "text": its "work" says which.
  *
  * Where a line of a queue's file was mended ("file":true says that it is of one)
@@ -57,6 +59,10 @@ struct journal_work {
                    struct slice units,
                    uint64_t text,
                    struct es_error *err);
+    /* Of tasks: the XXH3-64 of the values of each that there is now, *n of them, for
+     * free(3).  0, or -1 with err.  NULL: the units are none. */
+    int (*sums)(void *arg, uint64_t **sum, uint64_t *n, struct es_error *err);
+    int may_move; /* and one that stands elsewhere now is the same still */
     /* Which frame are they of now?  0, or -1: of none.  NULL: of that of before. */
     int (*place)(void *arg, struct slice units, uint64_t *frame);
     void *arg;
@@ -81,6 +87,9 @@ const struct kept *journal_kept(const struct journal *j,
 /* How one that was left out had failed. */
 const struct failure *journal_failure(const struct journal *j,
                                       const struct kept *k);
+/* Tasks that are done anew, as their text is not what it was: those that are new at the
+ * end of the list are none. */
+uint64_t journal_changed(const struct journal *j);
 /* All slices that count, by frame and units. */
 const struct kept *journal_counting(const struct journal *j, size_t *n);
 /* The slices that do not count any more: what they have made may still be there. */

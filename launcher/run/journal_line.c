@@ -3,11 +3,16 @@
 #include "launcher/base/json_member.h"
 #include "launcher/run/label_json.h"
 
+#include <endian.h>
 #include <errno.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
+
+#define BASE64    sodium_base64_VARIANT_ORIGINAL
+#define TASK_MARK 16u /* bytes */
 
 /* --- writing -------------------------------------------------------------- */
 
@@ -38,6 +43,29 @@ json_t *journal_line_head(int version,
                      text);
 }
 
+/* Of each task two numbers of 8 bytes, little endian, as BASE64. */
+static json_t *tasks_json(const struct task_mark *mark, size_t n)
+{
+    size_t room = sodium_base64_encoded_len(n * TASK_MARK, BASE64);
+    unsigned char *bytes = malloc(n * TASK_MARK);
+    char *text = malloc(room);
+    json_t *json = NULL;
+
+    if (bytes && text) {
+        for (size_t i = 0; i < n; i++) {
+            const uint64_t v[] = {htole64(mark[i].text),
+                                  htole64(mark[i].bytes)};
+
+            memcpy(bytes + i * TASK_MARK, v, TASK_MARK);
+        }
+        json = json_string(
+            sodium_bin2base64(text, room, bytes, n * TASK_MARK, BASE64));
+    }
+    free(bytes);
+    free(text);
+    return json;
+}
+
 static json_t *piece_json(const char *type,
                           uint64_t frame,
                           const char *node,
@@ -50,9 +78,14 @@ static json_t *piece_json(const char *type,
                   (json_int_t)p->part.units.end, "seconds", p->part.seconds,
                   "attempt", (int)p->part.attempt, "status", p->status);
 
-    return p->has_text ? json_member(piece, "text",
-                                     json_sprintf("%016jx", (uintmax_t)p->text))
-                       : piece;
+    if (p->has_text)
+        piece = json_member(piece, "text",
+                            json_sprintf("%016jx", (uintmax_t)p->text));
+    return p->task ? json_member(
+               piece, "tasks",
+               tasks_json(p->task,
+                          (size_t)(p->part.units.end - p->part.units.begin)))
+                   : piece;
 }
 
 static json_t *marks_json(const struct returned *r)
@@ -156,7 +189,7 @@ int journal_line_read_slice(json_t *line, struct kept *k)
     if (read_units(line, k) < 0 || take_text(k, line) < 0
         || json_unpack(line, "{s:I}", "bytes", &bytes) < 0 || bytes < 0)
         return -1;
-    k->bytes = (uint64_t)bytes;
+    k->bytes = k->whole = (uint64_t)bytes;
     return 0;
 }
 
@@ -175,6 +208,48 @@ int journal_line_read_marks(json_t *line, struct file_mark mark[])
         mark[i] = (struct file_mark){bytes, mtime_ns};
     }
     return (int)n;
+}
+
+int journal_line_has_tasks(const json_t *line, const struct kept *k)
+{
+    const json_t *tasks = json_object_get(line, "tasks");
+    uint64_t n = k->units.end - k->units.begin;
+    size_t len = json_string_length(tasks);
+
+    if (!tasks)
+        return 0;
+    return n <= len
+                   && sodium_base64_encoded_len(n * TASK_MARK, BASE64)
+                          == len + 1
+               ? 1
+               : -1;
+}
+
+int journal_line_read_tasks(const json_t *line,
+                            const struct kept *k,
+                            struct task_mark mark[])
+{
+    const char *text = json_string_value(json_object_get(line, "tasks"));
+    size_t n = (size_t)(k->units.end - k->units.begin), len;
+    unsigned char *bytes = (unsigned char *)mark;
+    uint64_t all = 0;
+
+    if (!text
+        || sodium_base642bin(bytes, n * TASK_MARK, text, strlen(text), NULL,
+                             &len, NULL, BASE64)
+               != 0
+        || len != n * TASK_MARK)
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t v[2];
+
+        memcpy(v, bytes + i * TASK_MARK, TASK_MARK);
+        mark[i] = (struct task_mark){le64toh(v[0]), le64toh(v[1])};
+        if (mark[i].bytes > k->bytes - all)
+            return -1;
+        all += mark[i].bytes;
+    }
+    return all == k->bytes ? 0 : -1;
 }
 
 int journal_line_read_failed(json_t *line, struct kept *k, struct failure *f)

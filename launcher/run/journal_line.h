@@ -27,6 +27,12 @@ json_t *journal_line_queued(const struct queued *q); /* or that it is gone */
 int journal_line_read_slice(json_t *line, struct kept *k);
 /* The files of a slice: mark has room for FILES_MAX.  Returns how many. */
 int journal_line_read_marks(json_t *line, struct file_mark mark[]);
+/* Does a slice, done or failed, tell of each of its tasks, of k's units, which are
+ * read?  1, 0, or -1: not of as many.  Then read that; mark has room. */
+int journal_line_has_tasks(const json_t *line, const struct kept *k);
+int journal_line_read_tasks(const json_t *line,
+                            const struct kept *k,
+                            struct task_mark mark[]);
 int journal_line_read_failed(json_t *line, struct kept *k, struct failure *f);
 int journal_line_read_queued(json_t *line, struct queued *q);
 int journal_line_read_gone(json_t *line, uint64_t *frame);

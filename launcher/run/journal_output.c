@@ -77,23 +77,31 @@ static ssize_t read_output(const struct record_log *l,
 typedef int (*output_fn)(int fd, const unsigned char *bytes, size_t n);
 
 static int for_output(const struct record_log *l,
-                      int64_t at,
-                      uint64_t bytes,
+                      const struct output_part *part,
                       int fd,
                       output_fn fn)
 {
+    uint64_t end = part->skip + part->bytes;
     unsigned char out[OUTPUT];
+    int64_t at = part->at;
     int rc = 0;
 
-    for (uint64_t done = 0; done < bytes && rc == 0;) {
+    for (uint64_t done = 0; done < end && part->bytes > 0 && rc == 0;) {
         ssize_t n = read_output(l, &at, out);
+        uint64_t from = part->skip > done ? part->skip - done : 0;
+        uint64_t to = end - done;
 
-        if (n > 0 && (uint64_t)n > bytes - done) {
+        if (n > 0 && (uint64_t)n > part->whole - done) {
             errno = EBADMSG;
             return -1;
         }
-        rc = n < 0 ? -1 : fn(fd, out, (size_t)n);
-        done += n > 0 ? (uint64_t)n : 0;
+        if (n < 0)
+            return -1;
+        if (to > (uint64_t)n)
+            to = (uint64_t)n;
+        if (from < to)
+            rc = fn(fd, out + from, (size_t)(to - from));
+        done += (uint64_t)n;
     }
     return rc;
 }
@@ -104,11 +112,10 @@ static int write_bytes(int fd, const unsigned char *bytes, size_t n)
 }
 
 int journal_output_write(const struct record_log *l,
-                         int64_t at,
-                         uint64_t bytes,
+                         const struct output_part *part,
                          int fd)
 {
-    return for_output(l, at, bytes, fd, write_bytes);
+    return for_output(l, part, fd, write_bytes);
 }
 
 /* 1: the file has others. */
@@ -130,8 +137,7 @@ static int compare_bytes(int fd, const unsigned char *bytes, size_t n)
 }
 
 int journal_output_compare(const struct record_log *l,
-                           int64_t at,
-                           uint64_t bytes,
+                           const struct output_part *part,
                            int fd)
 {
     struct stat st;
@@ -139,8 +145,8 @@ int journal_output_compare(const struct record_log *l,
 
     if (fstat(fd, &st) < 0 || lseek(fd, 0, SEEK_SET) < 0)
         return -1;
-    if ((uint64_t)st.st_size != bytes)
+    if ((uint64_t)st.st_size != part->bytes)
         return 0;
-    rc = for_output(l, at, bytes, fd, compare_bytes);
+    rc = for_output(l, part, fd, compare_bytes);
     return rc < 0 ? -1 : rc == 0;
 }

@@ -14,16 +14,20 @@ int journal_output_put(struct record_log *l,
                        const struct spool *out,
                        int64_t *at);
 int journal_output_is(const char *line);
-/* Write the bytes of the lines from `at` on to fd.  0, or -1 with errno (EBADMSG:
+struct output_part {
+    int64_t at;     /* where the lines begin */
+    uint64_t whole; /* bytes that they have: of a slice, or of what was one */
+    uint64_t skip, bytes; /* these of them, behind so many */
+};
+
+/* Write these bytes to fd.  0, or -1 with errno (EBADMSG:
  * the log was changed meanwhile). */
 int journal_output_write(const struct record_log *l,
-                         int64_t at,
-                         uint64_t bytes,
+                         const struct output_part *part,
                          int fd);
 /* Does the file fd hold just these bytes?  1, 0 or -1 with errno. */
 int journal_output_compare(const struct record_log *l,
-                           int64_t at,
-                           uint64_t bytes,
+                           const struct output_part *part,
                            int fd);
 
 #endif

@@ -247,6 +247,7 @@ static int keep_run(struct run *r,
     part.out = (struct spool){0};
     part.part.units.begin = p->part.units.begin + from;
     part.part.units.end = p->part.units.begin + to;
+    part.task = p->task ? p->task + from : NULL;
     part.status = (int)now->task[from].end.status;
     part.signal = (int)now->task[from].end.signal;
     part.part.seconds = 0;
@@ -271,10 +272,33 @@ static int keep_run(struct run *r,
     return rc;
 }
 
+/* What is to be known of each when the list is another; for free(3).  NULL with
+ * r->err. */
+static struct task_mark *mark_tasks(struct run *r, const struct piece *p)
+{
+    const struct task_results *now = &r->tasks.now;
+    struct task_mark *mark = calloc(now->n, sizeof *mark);
+    uint64_t *sum = calloc(now->n, sizeof *sum);
+    int rc = mark && sum
+                 ? task_text_sums(&r->work.lines, p->part.units.begin,
+                                  p->part.units.begin + now->n, sum, r->err)
+                 : es_no_memory(r->err);
+
+    for (size_t i = 0; i < now->n && rc == 0; i++)
+        mark[i] = (struct task_mark){
+            .text = sum[i],
+            .bytes = is_good(r, &now->task[i].end)
+                         ? now->task[i].out - task_results_out(now, i)
+                         : 0};
+    free(sum);
+    if (rc == 0)
+        return mark;
+    free(mark);
+    return NULL;
+}
+
 /* Each that failed alone, as --resume-failed asks for it alone. */
-static int keep_in_journal(struct run *r,
-                           const struct piece *p,
-                           const char *node)
+static int keep_runs(struct run *r, const struct piece *p, const char *node)
 {
     const struct task_results *now = &r->tasks.now;
     size_t from = 0, to;
@@ -289,6 +313,25 @@ static int keep_in_journal(struct run *r,
             return -1;
     }
     return 0;
+}
+
+static int keep_in_journal(struct run *r,
+                           const struct piece *p,
+                           const char *node)
+{
+    struct task_mark *mark = NULL;
+    struct piece marked = *p;
+    int rc;
+
+    if (p->has_text && r->tasks.now.n > 0) {
+        mark = mark_tasks(r, p);
+        if (!mark)
+            return -1;
+    }
+    marked.task = mark;
+    rc = keep_runs(r, &marked, node);
+    free(mark);
+    return rc;
 }
 
 static struct task_place place_of(const struct run *r,

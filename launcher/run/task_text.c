@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
+
+#define BLOCK (64u << 10)
 
 int task_text_read(struct task_text *t,
                    const struct lines *list,
@@ -33,6 +36,71 @@ int task_text_read(struct task_text *t,
                ? 0
                : es_fail(err, ES_WORK, "report it as a fault of evenstep",
                          "task %ju: no record", (uintmax_t)unit + 1);
+}
+
+/* Where one is in the records. */
+struct summing {
+    XXH3_state_t *state;
+    int is_value; /* behind the number of the line */
+    uint64_t *sum;
+    size_t n, most;
+};
+
+/* A newline is a record's end, wherever it stands. */
+static int sum_bytes(struct summing *s, const char *bytes, size_t len)
+{
+    const char *end = bytes + len;
+
+    while (bytes < end) {
+        const char *at = memchr(bytes, '\n', (size_t)(end - bytes));
+        const char *to = at ? at : end;
+        const char *tab =
+            s->is_value ? bytes : memchr(bytes, '\t', (size_t)(to - bytes));
+
+        if (tab
+            && XXH3_64bits_update(s->state, tab, (size_t)(to - tab)) != XXH_OK)
+            return -1;
+        s->is_value = tab != NULL;
+        bytes = to;
+        if (!at)
+            return 0;
+        bytes++;
+        if (s->n < s->most)
+            s->sum[s->n++] = XXH3_64bits_digest(s->state);
+        s->is_value = 0;
+        if (XXH3_64bits_reset(s->state) != XXH_OK)
+            return -1;
+    }
+    return 0;
+}
+
+int task_text_sums(const struct lines *list,
+                   uint64_t begin,
+                   uint64_t end,
+                   uint64_t sum[],
+                   struct es_error *err)
+{
+    struct summing s = {
+        .state = XXH3_createState(), .sum = sum, .most = (size_t)(end - begin)};
+    char *text = malloc(BLOCK);
+    uint64_t at = 0, to = 0;
+    int rc = -1;
+
+    if (!s.state || !text || XXH3_64bits_reset(s.state) != XXH_OK)
+        rc = es_no_memory(err);
+    else
+        rc = lines_find(list, begin, end, &at, &to, err);
+    while (rc == 0 && at < to) {
+        size_t len = to - at < BLOCK ? (size_t)(to - at) : BLOCK;
+
+        rc = lines_read(list, at, text, len, err);
+        if (rc == 0 && sum_bytes(&s, text, len) < 0)
+            rc = es_no_memory(err);
+        at += len;
+    }
+    (void)XXH3_freeState(s.state);
+    free(text);
+    return rc;
 }
 
 char **task_text_words(const struct task_text *t,

@@ -20,6 +20,12 @@ int task_text_read(struct task_text *t,
                    const struct lines *list,
                    uint64_t unit,
                    struct es_error *err);
+/* XXH3-64 of the values of each of the units [begin, end); sum has room.  Likewise. */
+int task_text_sums(const struct lines *list,
+                   uint64_t begin,
+                   uint64_t end,
+                   uint64_t sum[],
+                   struct es_error *err);
 /* What is run for it, as task_words() has it; NULL: errno. */
 char **task_text_words(const struct task_text *t,
                        const struct run_options *o,

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/run/work.h"
 #include "launcher/base/lines_look.h"
+#include "launcher/base/notice.h"
 #include "launcher/run/left_files.h"
 #include "launcher/run/queue.h"
 #include "launcher/run/task_feed.h"
+#include "launcher/run/task_text.h"
 #include "pmix_bcast/clock.h"
 
 #include <stdio.h>
@@ -97,6 +99,44 @@ static int is_same(void *arg,
     return now == text;
 }
 
+/* Of tasks only. */
+static int sums(void *arg, uint64_t **sum, uint64_t *n, struct es_error *err)
+{
+    const struct work *w = arg;
+
+    *n = w->lines.n;
+    *sum = calloc((size_t)*n + 1, sizeof **sum);
+    if (!*sum)
+        return es_no_memory(err);
+    return *n > 0 ? task_text_sums(&w->lines, 0, *n, *sum, err) : 0;
+}
+
+/* Is a task the same wherever it stands in the list?  Not if its number is in its
+ * command, or in the names of what it leaves. */
+static int may_move(const struct run_options *o)
+{
+    static const char *const number[] = {"{#}", "{begin}", "{end}",
+                                         "EVENSTEP_BEGIN", "EVENSTEP_END"};
+
+    for (char **word = o->command; *word; word++)
+        for (size_t i = 0; i < sizeof number / sizeof *number; i++)
+            if (strstr(*word, number[i]))
+                return 0;
+    return !o->results;
+}
+
+/* That lines are not as they were is seen by nobody else. */
+static void tell_changed(const struct work *w, const struct run_options *o)
+{
+    uint64_t n = journal_changed(w->journal);
+
+    if (n > 0)
+        notice("%s%s%ju %s%s changed since: %s again",
+               o->list_path ? o->list_path : "", o->list_path ? ": " : "",
+               (uintmax_t)n, o->is_tasks ? "line" : "task",
+               n == 1 ? " has" : "s have", n == 1 ? "it runs" : "they run");
+}
+
 /* Of tasks only: a barrier may stand elsewhere since. */
 static int place(void *arg, struct slice units, uint64_t *frame)
 {
@@ -129,6 +169,8 @@ static int open_journal(struct work *w,
                                 .version1 = version1,
                                 .command = o->command,
                                 .is_same = o->lines ? is_same : NULL,
+                                .sums = o->feed ? sums : NULL,
+                                .may_move = o->feed && may_move(o),
                                 .place = o->feed ? place : NULL,
                                 .arg = w};
     int rc;
@@ -144,6 +186,8 @@ static int open_journal(struct work *w,
         rc = es_no_memory(err);
     free(name);
     free(version1);
+    if (rc == 0)
+        tell_changed(w, o);
     return rc;
 }
 
