@@ -59,6 +59,15 @@ test_expect_success 'ahead: frames overlap, and the nodes come in as one more be
 	begin 300 --joinable 1 --metrics equal --ahead 2 && { evenstep join --local 1 "$name" 2>joinerr & join=$!; } && wait_for 60 joined &&
 	: >fast && ended && wait $join
 '
+test_expect_success 'tasks, which are one frame: nodes that join get some of what is left' '
+	forget && rm -f started fast && : >started && seq 300 | sed "s/.*/echo \$EVENSTEP_NODE & >>started; test -e fast || sleep 0.1; echo &/" >cmds &&
+	{ evenstep tasks --local 2 -j 1 --joinable 2 --metrics equal cmds >out 2>err 3>&- 4>&- & run=$!; } && wait_for 60 grep -q "nodes may join" err &&
+	{ evenstep join --local 2 local-$run 2>joinerr & join=$!; } && wait_for 60 joined && wait_for 60 grep -qx "evenstep: join$join-1 has joined" err && : >fast &&
+	wait $run && run= && wait $join && cat err && seq 300 | test_cmp - out && cut -d" " -f2 started | sort -n >ran && seq 300 | test_cmp - ran && ! grep "next frame" err
+'
+test_expect_success '  which need a number of slots' '
+	echo true >cmds && fails 2 "evenstep: .*--joinable: .*: give a number of slots, as in -j 8" evenstep tasks --local 1 --joinable 1 cmds
+'
 test_expect_success 'SIGINT: its nodes leave, and the others do their part; nothing of theirs stays' '
 	begin 400 --joinable 2 --metrics equal && { env --default-signal=INT evenstep join --local 2 "$name" 2>joinerr & join=$!; } && wait_for 60 both_joined &&
 	kill -INT $join && test_expect_code 130 wait $join && tail -n 1 joinerr | grep -qx "evenstep: Interrupt: the run goes on without these nodes" &&

@@ -471,7 +471,7 @@ const struct subcommand command_tasks = {
         " policy threshold pieces profile range lines record recstart recend header may-leave-lines queue "
         "works repeat grain each arg-file colsep max-args xargs "
         "arg-sep ahead meter power bisect overlap persistent replace "
-        "reads-env exec stdout return joinable ",
+        "reads-env exec stdout return ",
     .elsewhere = "evenstep run has it; with --each its units are tasks",
     .habit = task_habits,
     .run = tasks_main,

@@ -27,6 +27,12 @@ static int take(struct run *r, size_t node, int is_new)
     return rc;
 }
 
+/* Tasks are all in one frame, mostly: what is left of it is for them, too. */
+static int may_come_in_frame(const struct run *r)
+{
+    return r->o->each && distribution_open(r->distribution) > 0;
+}
+
 void run_join_measured(struct run *r, size_t node)
 {
     int rc = run_early_measured(r, node);
@@ -36,6 +42,8 @@ void run_join_measured(struct run *r, size_t node)
     if (rc == 0 && run_join_is_seat(r, node)) {
         r->join.stage[node] = JOIN_WAITS;
         r->join.waiting = 1;
+        if (may_come_in_frame(r) && run_join_take_in(r) < 0)
+            run_finish(r, 1);
     } else if (rc < 0 || take(r, node, 0) < 0) {
         run_finish(r, 1);
     }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * run_join.h - nodes that join a run: it opens a door for them (--joinable),
- * and takes in who has come and was measured when the next frame begins.
+ * and takes in who has come and was measured when the next frame begins; of tasks at
+ * once.
  */
 #ifndef LAUNCHER_RUN_RUN_JOIN_H
 #define LAUNCHER_RUN_RUN_JOIN_H

@@ -440,9 +440,9 @@ void run_nodes_returned(void *arg, size_t node)
 
     if (r->phase == ENDING || leave_out(r, node))
         return;
-    notice(run_join_is_seat(r, node)
-               ? "%s joins: it gets its part from the next frame on"
-               : "%s is back",
+    notice(!run_join_is_seat(r, node) ? "%s is back"
+           : r->o->each               ? "%s joins"
+                        : "%s joins: it gets its part from the next frame on",
            session_node(r->front.session, node)->name);
     r->overdue[node] = 0;
     if (tell_node(r, node) < 0)

@@ -583,7 +583,9 @@ static int check_joinable(const struct run_options *o, struct es_error *err)
     if (o->joinable == 0)
         return 0;
     if (o->slots.kind != SLOTS_NUMBER)
-        return es_fail(err, ES_USAGE, "give --slots a number",
+        return es_fail(err, ES_USAGE,
+                       o->is_tasks ? "give a number of slots, as in -j 8"
+                                   : "give --slots a number",
                        "--joinable: how many slots a node that joins has is "
                        "not known before");
     if (o->metrics == METRICS_OF_FILE)
