@@ -50,6 +50,11 @@ test_expect_success 'the program runs from where it was brought, with what came 
 	printed "$here/dst/local0/x $here/dst/local0/x local0 42" "$here/dst/local1/x $here/dst/local1/x local1 42" &&
 	ls dst/local1/x_libs >libs && echo libinner.so.1 >one && test_cmp one libs
 '
+test_expect_success 'so does that of tasks, --each, also where its path has a field' '
+	nodes && evenstep run --local 1 -j 1 --metrics equal --each --workdir tmp --exec "$dst/x" --libs -- ./app {} ::: a "b c" >out 2>err && cat err &&
+	printed "$here/dst/local0/x $here/dst/local0/x a 42" "$here/dst/local0/x $here/dst/local0/x b c 42" &&
+	fails 2 "evenstep: --exec: with --shell .*" evenstep run --local 1 --each --shell --exec "$dst/x" -- "./app {}" ::: a
+'
 test_expect_success 'it and they stay there, and the next run replaces them' '
 	echo old >dst/local0/x && touch dst/local0/x_libs/old && once --exec "$dst/x" --libs -- ./app "{node}" &&
 	cmp app dst/local0/x && cmp app dst/local1/x && test ! -e dst/local0/x_libs/old

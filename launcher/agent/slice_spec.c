@@ -43,20 +43,29 @@ static int take_place(struct execution_spec *spec, const struct place *place)
     return rc;
 }
 
+/* Of words that runner_argv() has made, those of the tasks' command. */
+static char **words_of_tasks(char **words)
+{
+    while (*words && strcmp(*words, "--") != 0)
+        words++;
+    return *words ? words + 1 : words;
+}
+
 /* The program is the COMMAND's; its libraries are there for all. */
 static int take_brought(struct execution_spec *spec,
                         const struct slot_common *c,
                         const struct msg_run *run,
                         struct es_error *err)
 {
-    char **env = (char **)spec->envp;
+    char **env = (char **)spec->envp, **words = (char **)spec->argv;
     int rc = brought_libs(&env, &c->command, c->node, c->environ, err);
 
     spec->envp = env;
-    if (rc < 0 || run->work[0] || c->command.kind == COMMAND_TASKS)
+    if (c->command.kind == COMMAND_TASKS)
+        words = words_of_tasks(words);
+    if (rc < 0 || run->work[0] || !*words)
         return rc;
-    return brought_program((char **)spec->argv, &c->command, c->node,
-                           c->environ, err);
+    return brought_program(words, &c->command, c->node, c->environ, err);
 }
 
 /* This very program runs them, see task_runner.h; their words it fills in itself. */

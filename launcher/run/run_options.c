@@ -301,7 +301,7 @@ const struct option run_options_table[] = {
     {OPTION_GROUP, .name = "tasks:"},
     {OPTION_FLAG, "each", NULL, AT(each),
      .excludes = "record recstart recend may-leave-lines queue repeat grain "
-     "meter power bisect persistent replace reads-env stdout return exec", .help =
+     "meter power bisect persistent replace reads-env stdout return", .help =
      "each unit is a task: CMD is run once for each, with {} for its line or "
      "number; one that fails has failed alone, and the others are done.  Behind "
      "CMD there may be values: ::: a b c, as in GNU parallel"},
@@ -577,6 +577,17 @@ static int check_files(const struct run_options *o, struct es_error *err)
                : 0;
 }
 
+/* A shell is given a text, which has no program to be brought. */
+static int check_exec(const struct run_options *o, struct es_error *err)
+{
+    if (!o->exec.given || !o->each || !o->shell)
+        return 0;
+    return es_fail(err, ES_USAGE,
+                   "leave one of them out, or give --bcast SRC:DST",
+                   "--exec: with --shell the command is a text, and names no "
+                   "program");
+}
+
 /* What a node that joins has must be known without it. */
 static int check_joinable(const struct run_options *o, struct es_error *err)
 {
@@ -699,7 +710,7 @@ int run_options_settle(struct run_options *o,
     o->policy = policy.kind;
     memcpy(o->policy_name, policy.name, sizeof o->policy_name);
     memcpy(o->policy_value, policy.value, sizeof o->policy_value);
-    if (settle_ahead(o, err) < 0
+    if (settle_ahead(o, err) < 0 || check_exec(o, err) < 0
         || exec_option_settle(&o->exec, o->command, err) < 0
         || settle_types(o, &policy, c, err) < 0)
         return -1;
