@@ -33,6 +33,7 @@
 
 #include "policy/cost.h"
 #include "policy/failure.h"
+#include "policy/needs.h"
 #include "policy/policy.h"
 #include "policy/shares.h"
 #include "policy/tail.h"
@@ -114,7 +115,8 @@ struct dispatch_node {    /* a node's part in the frame */
 /* What feeding fails with. */
 enum dispatch_error {
     DISPATCH_NO_MEMORY = -1,
-    DISPATCH_NOBODY = -2 /* there are units, and no node that may have them */
+    DISPATCH_NOBODY = -2, /* there are units, and no node that may have them */
+    DISPATCH_NO_ROOM = -3 /* ... and none that has what they need (needs.h) */
 };
 
 struct dispatch;
@@ -202,6 +204,12 @@ void dispatch_set_growing(struct dispatch *d, int is_growing);
 /* They have: such a frame ends there now, and they are in the pool.  0, or -1 if
  * memory ran out: then nothing has changed. */
 int dispatch_grow(struct dispatch *d, uint64_t end);
+
+/* Units need cores and memory of their own, see needs.h, of whose lanes and groups the
+ * nodes here are: each is sent alone, grain 1, and begun in the order that it has.  It
+ * stays the caller's; one dispatcher at a time has a frame with it.  Before the first
+ * frame. */
+void dispatch_set_needs(struct dispatch *d, struct needs *needs);
 
 /* --- frames side by side -------------------------------------------------- */
 

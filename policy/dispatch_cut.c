@@ -82,7 +82,7 @@ static void cut_slices(struct dispatch *d)
 
 void dispatch_cut(struct dispatch *d)
 {
-    if (d->sizing.beside >= 0 || d->is_growing)
+    if (d->sizing.beside >= 0 || d->is_growing || d->needs)
         leave_in_pool(d);
     else if (dispatch_is_by_cost(d))
         cut_by_cost(d);

@@ -13,14 +13,18 @@
 
 /* --- what a node gets next ------------------------------------------------ */
 
-/* The first batch that a node should have; pool.n if there is none.  Units
- * that failed are for another node than the one that has just failed. */
+/* Units that failed are for another node than the one that has just failed. */
+static int is_choosy(const struct dispatch *d, size_t node)
+{
+    return d->node[node].failures > 0 && d->good > 0 && !d->is_forced;
+}
+
+/* The first batch that a node should have; pool.n if there is none. */
 static size_t batch_for(const struct dispatch *d, size_t node)
 {
-    int choosy = d->node[node].failures > 0 && d->good > 0;
     size_t i = 0;
 
-    while (i < d->pool.n && choosy && d->pool.batch[i].failures > 0)
+    while (i < d->pool.n && is_choosy(d, node) && d->pool.batch[i].failures > 0)
         i++;
     return i;
 }
@@ -171,10 +175,31 @@ static struct batch next_bundle(struct dispatch *d, size_t node)
                               d->pool.units)));
 }
 
+/* The unit that needs.h has for it, out of the middle of a batch. */
+static struct batch next_needed(struct dispatch *d, size_t node)
+{
+    struct unit_pool *pool = &d->pool;
+    struct batch before, b = {0};
+    uint64_t unit;
+    size_t i = 0;
+
+    if (!needs_choose(d->needs, node, pool, is_choosy(d, node), &unit))
+        return b;
+    while (pool->batch[i].units.end <= unit)
+        i++;
+    before = pool->batch[i];
+    before.units.end = unit;
+    if (before.units.begin < unit)
+        (void)unit_pool_take(pool, i, units_in(before.units));
+    b = unit_pool_take(pool, i, 1);
+    (void)unit_pool_add(pool, &before); /* there is room */
+    return b;
+}
+
 /* Pieces that a node may have out. */
 static size_t most_out(const struct dispatch *d)
 {
-    return d->kind->bundles && !d->is_growing ? DISPATCH_OUT : 1;
+    return d->kind->bundles && !d->is_growing && !d->needs ? DISPATCH_OUT : 1;
 }
 
 /* Does it work at a piece, or one of another frame, that will be done when the
@@ -269,7 +294,10 @@ static int feed(struct dispatch *d, size_t node, double now)
         return 0;
     if (dispatch_make_room(d) < 0)
         return DISPATCH_NO_MEMORY;
-    b = d->kind->bundles ? next_bundle(d, node) : next_piece(d, node, now);
+    if (d->needs)
+        b = next_needed(d, node);
+    else
+        b = d->kind->bundles ? next_bundle(d, node) : next_piece(d, node, now);
     if (d->end < INFINITY)
         keep_to_end(d, node, &b, now);
     if (units_in(b.units) > 0)
@@ -413,8 +441,43 @@ double dispatch_gap(const struct dispatch *d)
     return (double)pace_look_ns(d->nodes) * 1e-9;
 }
 
+/* Units that need something, and nobody at work, nor yet to come: what has failed at
+ * a node is tried there again if no other has what it needs. */
+static int force_needed(struct dispatch *d, double now)
+{
+    if (!d->needs || d->pool.units == 0 || d->out > 0 || now >= d->end)
+        return 0;
+    for (size_t i = 0; i < d->nodes; i++)
+        if (d->node[i].is_awaited)
+            return 0;
+    d->is_forced = 1;
+    for (size_t i = 0; i < d->nodes; i++)
+        if (feed(d, i, now) < 0)
+            return DISPATCH_NO_MEMORY;
+    d->is_forced = 0;
+    return d->out > 0 ? 0 : DISPATCH_NO_ROOM;
+}
+
+/* What a node has given back may be room for several units. */
+static int hand_group(struct dispatch *d, size_t node, double now)
+{
+    size_t i = node;
+
+    while (i > 0 && dispatch_are_alike(d, i - 1, node))
+        i--;
+    for (; i < d->nodes && dispatch_are_alike(d, i, node); i++) {
+        if (feed(d, i, now) < 0)
+            return DISPATCH_NO_MEMORY;
+        if (dispatch_has_room(d, i, now))
+            break; /* nothing fits in */
+    }
+    return force_needed(d, now);
+}
+
 int dispatch_hand(struct dispatch *d, size_t node, double now)
 {
+    if (d->needs)
+        return hand_group(d, node, now);
     d->is_fresh = 0;
     for (size_t i = 0; i < most_out(d); i++)
         if (feed(d, node, now) < 0)
@@ -479,7 +542,7 @@ int dispatch_hand_all(struct dispatch *d, double now)
         for (size_t node = 0; node < d->nodes; node++)
             if (feed(d, node, now) < 0)
                 return DISPATCH_NO_MEMORY;
-    return 0;
+    return force_needed(d, now);
 }
 
 int dispatch_feed(struct dispatch *d, double now)

@@ -185,7 +185,8 @@ int dispatch_begin(struct dispatch *d,
                    const struct slice done[],
                    size_t n)
 {
-    if (unit_pool_reserve(&d->pool, n + 1 + d->nodes) < 0)
+    if (unit_pool_reserve(&d->pool, n + 1 + d->nodes) < 0
+        || (d->needs && needs_begin(d->needs, frame, d->is_growing) < 0))
         return -1;
     forget_frame(d);
     d->frame = frame;
@@ -212,13 +213,19 @@ void dispatch_set_growing(struct dispatch *d, int is_growing)
     d->is_growing = is_growing;
 }
 
+void dispatch_set_needs(struct dispatch *d, struct needs *needs)
+{
+    d->needs = needs;
+}
+
 int dispatch_grow(struct dispatch *d, uint64_t end)
 {
     struct batch more = {.units = {d->frame.end, end}};
     struct unit_pool *pool = &d->pool;
     struct batch *last;
 
-    if (dispatch_make_room(d) < 0)
+    if (dispatch_make_room(d) < 0
+        || (d->needs && needs_grow(d->needs, end) < 0))
         return -1;
     last = pool->n > 0 ? &pool->batch[pool->n - 1] : NULL;
     if (last && last->attempts == 0 && last->units.end == d->frame.end) {

@@ -14,7 +14,7 @@
 int dispatch_is_by_cost(const struct dispatch *d)
 {
     return d->most_pieces == DISPATCH_BY_COST && d->sizing.cost
-           && !d->kind->bundles;
+           && !d->kind->bundles && !d->needs;
 }
 
 int dispatch_may_send(const struct dispatch *d, size_t node)
@@ -80,7 +80,7 @@ int dispatch_make_room(struct dispatch *d)
     size_t cap = d->cap * 2 + 16;
     struct dispatch_piece *more;
 
-    if (unit_pool_reserve(&d->pool, d->pool.n + 2 * d->out + d->waiting + 3)
+    if (unit_pool_reserve(&d->pool, d->pool.n + 2 * d->out + d->waiting + 4)
         < 0)
         return DISPATCH_NO_MEMORY;
     if (d->n < d->cap)
@@ -107,6 +107,8 @@ void dispatch_set_waiting(struct dispatch *d, size_t node, struct batch b)
 void dispatch_put_back(struct dispatch *d, const struct batch *b)
 {
     (void)unit_pool_add(&d->pool, b);
+    if (d->needs)
+        needs_back(d->needs, b->units);
 }
 
 void dispatch_take_out(struct dispatch *d,
@@ -126,6 +128,8 @@ void dispatch_take_out(struct dispatch *d,
                                  .sent = now};
     if (s->out == 0)
         s->begun = now;
+    if (d->needs)
+        needs_take(d->needs, node, b->units.begin);
     s->piece[s->out++] = p->id;
     s->out_units += units_in(p->units);
     d->out++;
@@ -180,6 +184,8 @@ void dispatch_take_back(struct dispatch *d,
         i++;
     memmove(s->piece + i, s->piece + i + 1,
             (s->out - i - 1) * sizeof *s->piece);
+    if (d->needs)
+        needs_give(d->needs, p->node);
     s->out--;
     s->out_units -= units_in(p->units);
     if (i == 0) {

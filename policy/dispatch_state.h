@@ -26,9 +26,10 @@ struct dispatch {
     const size_t *group; /* likewise */
     const double *asked; /* loads, likewise */
     struct slice frame;
-    int is_growing;    /* more units may come: each is sent alone */
-    uint64_t left;     /* units that are yet to be done */
-    uint64_t left_out; /* units that are not to be any more */
+    int is_growing;      /* more units may come: each is sent alone */
+    struct needs *needs; /* the caller's: likewise; NULL: none */
+    uint64_t left;       /* units that are yet to be done */
+    uint64_t left_out;   /* units that are not to be any more */
     struct failure_rule rule;
     double end;         /* no piece is out for longer */
     int speculates;     /* what is late is done twice at once */
@@ -50,9 +51,9 @@ struct dispatch {
     double looked; /* when that was taken last */
     int wants_look;
     struct sizing
-        sizing;       /* of pieces by what they cost; its cost may be NULL */
-    int is_fresh;     /* its level is of now */
-    int is_forced;    /* one takes some, whatever the level says */
+        sizing;    /* of pieces by what they cost; its cost may be NULL */
+    int is_fresh;  /* its level is of now */
+    int is_forced; /* one takes some, whatever the level says, or has failed */
     double answered;  /* when the last piece was */
     double fitted;    /* when the cost was; of a frame before: below 0 */
     size_t surprises; /* pieces since then */

@@ -3,7 +3,7 @@ test_description='arrows between the folders point one way'
 . /usr/share/sharness/sharness.sh
 S=$EVENSTEP_SRC
 # Of policy, what makes and destroys the workspace of task graphs and frames.
-workspaces='account|balance|cost_memory|density|determination|dispatch_frames|dispatch_pieces|graph|graph_paths|graph_plan|grouping|list_schedule|replan|schedule|sizing|unit_pool|window_simulation'
+workspaces='account|balance|cost_memory|density|determination|dispatch_frames|dispatch_pieces|graph|graph_paths|graph_plan|grouping|list_schedule|needs|replan|schedule|sizing|unit_pool|window_simulation'
 
 test_expect_success 'policy uses libm only, and nothing that remembers' '
 	nm -uA "$EVENSTEP_BUILD"/policy/*.o | sed "s|.*/policy/||" |

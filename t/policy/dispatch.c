@@ -54,13 +54,22 @@ struct setup {
     unsigned most[HAPPENINGS]; /* ANSWER: any number */
     struct failure_rule rule;  /* all zero: none */
     int is_ruled;
+    int is_needy; /* units need cores, of nodes of two lanes each */
 };
+
+/* Of units that are needy. */
+static const size_t pairs[] = {0, 0, 2, 2, 4, 4, 6, 6, 8, 8, 10, 10};
+static const uint64_t memory[NODES_MOST];
+static struct unit_need wide[] = {{.unit = 1, .line = 1, .cores = 2},
+                                  {.unit = 2, .line = 2, .cores = NEEDS_ALL}};
+static const struct need_list needy = {wide, 2};
 
 static struct run {
     const struct setup *setup;
     struct dispatch *d;
     void *policy;
     struct cost *cost; /* of DISPATCH_BY_COST */
+    struct needs *needs;
     double now;
     unsigned had[HAPPENINGS];
     uint64_t sent, seen; /* pieces handed out; events */
@@ -82,6 +91,7 @@ static void end_run(void)
     dispatch_destroy(run.d);
     free(run.policy);
     cost_destroy(run.cost);
+    needs_destroy(run.needs);
     memset(&run, 0, sizeof run);
 }
 
@@ -113,6 +123,14 @@ static int start_run(const struct setup *setup)
         if (!run.cost)
             return -1;
         dispatch_set_cost(run.d, run.cost);
+    }
+    if (setup->is_needy) {
+        run.needs = needs_create(setup->nodes, pairs, memory,
+                                 &(struct unit_need){.cores = 1}, &needy);
+        if (!run.needs)
+            return -1;
+        dispatch_set_groups(run.d, pairs);
+        dispatch_set_needs(run.d, run.needs);
     }
     dispatch_set_speculation(run.d, setup->most[COPY] > 0);
     if (setup->is_ruled)
@@ -253,6 +271,7 @@ static void check_sums(void)
         expect(s->out <= (s->standing == STANDING_LEAVING ? 1
                           : s->standing == STANDING_AWAY  ? 0
                           : s->is_awaited                 ? 0
+                          : run.setup->is_needy           ? 1
                           : run.setup->is_bundles         ? 2
                                                           : 1),
                "a node has no more out than it may");
@@ -283,7 +302,7 @@ static int feed(size_t node)
     int rc = node < run.setup->nodes ? dispatch_feed_node(run.d, node, run.now)
                                      : dispatch_feed(run.d, run.now);
 
-    run.is_stuck = rc == DISPATCH_NOBODY;
+    run.is_stuck = rc == DISPATCH_NOBODY || rc == DISPATCH_NO_ROOM;
     send_all();
     return rc == DISPATCH_NO_MEMORY ? -1 : 0;
 }
@@ -477,6 +496,7 @@ static const struct setup small[] = {
      {1, 2, 1},
      {[AWAIT] = 2, [RETURN] = 3, [LOSE] = 1},
      {0, 0, 0},
+     0,
      0},
     {"two nodes, one of which comes late, or never",
      2,
@@ -489,6 +509,7 @@ static const struct setup small[] = {
      {1, 2},
      {[AWAIT] = 2, [RETURN] = 3, [FAIL] = 1},
      {0, 0, 0},
+     0,
      0},
     {"by cost, two nodes, one of which is lost and returns",
      2,
@@ -501,6 +522,7 @@ static const struct setup small[] = {
      {3, 1},
      {[LOSE] = 1, [LOSE_BLAMED] = 1, [RETURN] = 2, [LOOK] = 1},
      {0, 0, 0},
+     0,
      0},
     {"by cost, two nodes, commands that fail",
      2,
@@ -513,6 +535,7 @@ static const struct setup small[] = {
      {1, 1},
      {[FAIL] = 3, [DISTRUST] = 1, [METER] = 1},
      {0, 0, 0},
+     0,
      0},
     {"by cost, three nodes, one leaves, and something was done before",
      3,
@@ -525,6 +548,7 @@ static const struct setup small[] = {
      {1, 2, 0},
      {[RETIRE] = 1, [LOSE] = 1, [FAIL] = 1},
      {0, 0, 0},
+     0,
      0},
     {"by cost, two nodes, pieces of which a part is done",
      2,
@@ -537,6 +561,7 @@ static const struct setup small[] = {
      {2, 1},
      {[SHORTEN] = 2, [LOSE] = 1, [FAIL] = 1},
      {0, 0, 0},
+     0,
      0},
     {"two nodes, answers only",
      2,
@@ -549,6 +574,7 @@ static const struct setup small[] = {
      {1, 1},
      {0},
      {0, 0, 0},
+     0,
      0},
     {"two nodes, one of which is lost and returns",
      2,
@@ -561,6 +587,7 @@ static const struct setup small[] = {
      {3, 1},
      {[LOSE] = 1, [LOSE_BLAMED] = 1, [RETURN] = 2},
      {0, 0, 0},
+     0,
      0},
     {"two nodes, commands that fail",
      2,
@@ -573,6 +600,7 @@ static const struct setup small[] = {
      {1, 1},
      {[FAIL] = 3, [DISTRUST] = 1},
      {0, 0, 0},
+     0,
      0},
     {"two nodes, commands that fail too often",
      2,
@@ -585,7 +613,8 @@ static const struct setup small[] = {
      {1, 1},
      {[FAIL] = 4, [LOSE_BLAMED] = 1, [RETURN] = 1},
      {.retries = 1},
-     1},
+     1,
+     0},
     {"two nodes in grains, failing pieces are halved",
      2,
      7,
@@ -597,7 +626,8 @@ static const struct setup small[] = {
      {1, 1},
      {[FAIL] = 5, [LOSE] = 1},
      {.halves = 1},
-     1},
+     1,
+     0},
     {"bundles that fail are halved",
      2,
      6,
@@ -609,7 +639,8 @@ static const struct setup small[] = {
      {1, 1},
      {[FAIL] = 4, [LOSE_BLAMED] = 1},
      {.retries = 1, .halves = 1},
-     1},
+     1,
+     0},
     {"three nodes in grains, one leaves",
      3,
      9,
@@ -621,6 +652,7 @@ static const struct setup small[] = {
      {1, 2, 1},
      {[RETIRE] = 1, [LOSE] = 1, [GIVE] = 1},
      {0, 0, 0},
+     0,
      0},
     {"three nodes, of which one has no load",
      3,
@@ -633,6 +665,7 @@ static const struct setup small[] = {
      {1, 1, 0},
      {[LOSE] = 2, [RETURN] = 1},
      {0, 0, 0},
+     0,
      0},
     {"what a run before has done is left out",
      2,
@@ -645,6 +678,7 @@ static const struct setup small[] = {
      {1, 1},
      {[FAIL] = 1, [LOSE] = 1, [GIVE] = 1},
      {0, 0, 0},
+     0,
      0},
     {"two nodes, with a meter, looked at",
      2,
@@ -657,6 +691,7 @@ static const struct setup small[] = {
      {2, 1},
      {[METER] = 1, [LOOK] = 2, [LOSE] = 1},
      {0, 0, 0},
+     0,
      0},
     {"one whose commands failed helps out until another is back",
      2,
@@ -669,6 +704,7 @@ static const struct setup small[] = {
      {1, 1},
      {[DISTRUST] = 1, [LOSE] = 1, [RETURN] = 1},
      {0, 0, 0},
+     0,
      0},
     {"bundles for two nodes that are lost and return",
      2,
@@ -681,6 +717,7 @@ static const struct setup small[] = {
      {1, 1},
      {[LOSE] = 1, [LOSE_BLAMED] = 1, [RETURN] = 1, [FAIL] = 1},
      {0, 0, 0},
+     0,
      0},
     {"bundles for three nodes, one of which leaves",
      3,
@@ -693,6 +730,7 @@ static const struct setup small[] = {
      {1, 1, 1},
      {[RETIRE] = 1, [DISTRUST] = 1, [FAIL] = 1},
      {0, 0, 0},
+     0,
      0},
     {"a late piece is copied, and nodes are lost and return",
      2,
@@ -705,6 +743,7 @@ static const struct setup small[] = {
      {1, 1},
      {[COPY] = 2, [LOSE] = 1, [LOSE_BLAMED] = 1, [RETURN] = 1, [LOOK] = 1},
      {0, 0, 0},
+     0,
      0},
     {"by cost, copies that fail",
      2,
@@ -717,7 +756,8 @@ static const struct setup small[] = {
      {1, 1},
      {[COPY] = 2, [FAIL] = 2},
      {.retries = 1},
-     1},
+     1,
+     0},
     {"copies of what is left out at last, of three nodes of which one leaves",
      3,
      3,
@@ -729,7 +769,8 @@ static const struct setup small[] = {
      {1, 1, 1},
      {[COPY] = 1, [FAIL] = 2, [RETIRE] = 1},
      {.retries = 0},
-     1},
+     1,
+     0},
     {"bundles that are late are copied, those in hand as well",
      2,
      6,
@@ -741,7 +782,34 @@ static const struct setup small[] = {
      {1, 1},
      {[COPY] = 2, [LOSE] = 1, [FAIL] = 1},
      {0, 0, 0},
+     0,
      0},
+    {"units that need two cores, of two nodes that have them",
+     4,
+     4,
+     1,
+     DISPATCH_BY_COST,
+     {{0}},
+     0,
+     0,
+     {1, 1, 1, 1},
+     {[LOSE] = 1, [FAIL] = 1, [RETURN] = 1},
+     {0, 0, 0},
+     0,
+     1},
+    {"bundles of such, with one done before, of a node of two cores and one of one",
+     3,
+     5,
+     1,
+     1,
+     {{3, 4}},
+     1,
+     1,
+     {1, 1, 1},
+     {[FAIL] = 2, [RETIRE] = 1, [LOSE] = 1, [RETURN] = 1},
+     {0, 0, 0},
+     0,
+     1},
 };
 
 static void test_all_orders(const struct setup *setup)
@@ -1531,8 +1599,53 @@ static void test_one_by_one(void)
     dispatch_destroy(d);
 }
 
+/* A node of two cores and one of one; units 1 and 2 need the first. */
+static void test_needy(void)
+{
+    static const struct setup setup = {.nodes = 3,
+                                       .units = 4,
+                                       .grain = 1,
+                                       .pieces = DISPATCH_BY_COST,
+                                       .load = {1, 1, 1},
+                                       .is_needy = 1};
+    const struct dispatch_piece *p;
+
+    wrong = NULL;
+    if (start_run(&setup) < 0 || begin_frame() < 0)
+        bail("no memory");
+    p = dispatch_current(run.d, 0);
+    ok(p && p->units.begin == 1 && !dispatch_current(run.d, 1),
+       "the unit that needs two cores begins first, and nothing beside it");
+    p = dispatch_current(run.d, 2);
+    ok(p && p->units.begin == 2 && p->units.end == 3,
+       "the small node has one that it can do, alone in its piece");
+    (void)happen(FAIL, 0);
+    p = dispatch_current(run.d, 0);
+    ok(p && p->units.begin == 0 && dispatch_current(run.d, 1),
+       "what has failed at a node makes way for what has not ...");
+    (void)happen(ANSWER, 2);
+    (void)happen(ANSWER, 1);
+    ok(!dispatch_current(run.d, 2) && !dispatch_current(run.d, 1),
+       "... and waits for all that it needs");
+    (void)happen(ANSWER, 0);
+    p = dispatch_current(run.d, 0);
+    ok(p && p->units.begin == 1 && p->attempt == 2, "then it is tried again");
+    (void)happen(FAIL, 0);
+    p = dispatch_current(run.d, 0);
+    ok(p && p->units.begin == 1 && p->attempt == 3,
+       "also at the node where it has just failed, if no other is large enough");
+    (void)happen(LOSE, 0);
+    ok(dispatch_left(run.d) == 1 && dispatch_current(run.d, 1),
+       "also while it has lost a slot");
+    (void)happen(LOSE, 1);
+    ok(dispatch_feed(run.d, run.now) == DISPATCH_NO_ROOM && !wrong,
+       "where only a node that is too small is left, that is told");
+    end_run();
+}
+
 int main(void)
 {
+    test_needy();
     for (size_t i = 0; i < sizeof small / sizeof small[0]; i++)
         test_all_orders(&small[i]);
     test_random();

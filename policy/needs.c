@@ -1,0 +1,514 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "policy/needs.h"
+#include "policy/order.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NONE UINT32_MAX
+/* A unit that takes longer than this part of what all take at least begins first,
+ * however narrow it is. */
+#define LONG_PART 0.7
+
+/* Units that need the same: a chain through their ranks, ascending. */
+struct kind {
+    uint32_t cores;
+    uint64_t memory;
+    int64_t width; /* of all of a node 1e9 */
+    uint32_t last; /* rank; NONE: the frame has no such unit */
+    uint32_t at;   /* none before it is in the pool; NONE: none is */
+};
+
+struct ranked {    /* of a frame */
+    uint32_t unit; /* with this rank */
+    uint32_t next; /* rank of the next one of its kind; NONE */
+};
+
+struct lane {
+    uint32_t cores; /* that it has; 0: none is out */
+    uint64_t memory;
+    int is_beside; /* begun while the head had no room */
+};
+
+struct node { /* at the index of its first lane */
+    uint32_t lanes;
+    uint32_t cores,
+        beside_cores; /* taken, and of these by what is beside the head */
+    uint64_t memory, beside_memory;
+};
+
+struct needs {
+    size_t lanes;
+    const size_t *group;
+    const uint64_t *memory;
+    struct unit_need usual;
+    const struct need_list *said;
+    struct lane *lane;
+    struct node *node;
+    struct kind *kind;
+    size_t kinds, kinds_room;
+    struct slice frame;
+    struct ranked *ranked; /* one a unit of the frame */
+    uint32_t *rank, *of;   /* likewise: of the unit its rank and its kind */
+    size_t room;
+    uint64_t chosen; /* last, ... */
+    int is_beside;   /* ... and how */
+};
+
+/* --- its life ------------------------------------------------------------- */
+
+struct needs *needs_create(size_t lanes,
+                           const size_t group[],
+                           const uint64_t memory[],
+                           const struct unit_need *usual,
+                           const struct need_list *said)
+{
+    struct needs *n = calloc(1, sizeof *n);
+
+    if (!n)
+        return NULL;
+    n->lanes = lanes;
+    n->group = group;
+    n->memory = memory;
+    n->usual = *usual;
+    n->said = said;
+    n->lane = calloc(lanes, sizeof *n->lane);
+    n->node = calloc(lanes, sizeof *n->node);
+    if (!n->lane || !n->node) {
+        needs_destroy(n);
+        return NULL;
+    }
+    for (size_t i = 0; i < lanes; i++)
+        n->node[group[i]].lanes++;
+    return n;
+}
+
+void needs_destroy(struct needs *n)
+{
+    if (!n)
+        return;
+    free(n->lane);
+    free(n->node);
+    free(n->kind);
+    free(n->ranked);
+    free(n->rank);
+    free(n->of);
+    free(n);
+}
+
+/* --- what a unit needs ---------------------------------------------------- */
+
+static struct unit_need settle(const struct needs *n, struct unit_need need)
+{
+    if (need.cores == 0)
+        need.cores = n->usual.cores > 0 ? n->usual.cores : 1;
+    if (need.memory == 0)
+        need.memory = n->usual.memory;
+    if (!(need.seconds > 0))
+        need.seconds = n->usual.seconds;
+    return need;
+}
+
+/* The first of the list that is not of a unit before this one. */
+static size_t find(const struct needs *n, uint64_t unit)
+{
+    size_t low = 0, high = n->said->n;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (n->said->need[middle].unit < unit)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* *at is where the list stands, and goes on. */
+static struct unit_need need_of(const struct needs *n,
+                                uint64_t unit,
+                                size_t *at)
+{
+    if (*at < n->said->n && n->said->need[*at].unit == unit)
+        return settle(n, n->said->need[(*at)++]);
+    return settle(n, (struct unit_need){.unit = unit});
+}
+
+/* Is a node large enough? */
+static int fits_in(const struct needs *n,
+                   size_t node,
+                   uint32_t cores,
+                   uint64_t memory)
+{
+    return (cores == NEEDS_ALL || cores <= n->node[node].lanes)
+           && memory <= n->memory[node];
+}
+
+int needs_can_be_met(const struct needs *n,
+                     const struct unit_need *need,
+                     size_t *largest)
+{
+    const struct unit_need all = settle(n, *need);
+    int is_wide = 0;
+
+    *largest = 0;
+    for (size_t i = 0; i < n->lanes; i++) {
+        int is_as_wide = fits_in(n, i, all.cores, 0);
+
+        if (n->group[i] != i)
+            continue;
+        if (is_as_wide && is_wide ? n->memory[i] > n->memory[*largest]
+            : is_wide
+                ? 0
+                : is_as_wide || n->node[i].lanes > n->node[*largest].lanes)
+            *largest = i;
+        is_wide |= is_as_wide;
+    }
+    return fits_in(n, *largest, all.cores, all.memory);
+}
+
+/* --- a frame -------------------------------------------------------------- */
+
+static void *more(void *array, size_t n, size_t size)
+{
+    return n > SIZE_MAX / size ? NULL : realloc(array, n * size);
+}
+
+/* Room for so many units of a frame. */
+static int make_room(struct needs *n, size_t units)
+{
+    size_t room = n->room * 2 + 64;
+    struct ranked *ranked;
+    uint32_t *rank, *of;
+
+    if (units <= n->room)
+        return 0;
+    room = room < units ? units : room;
+    ranked = more(n->ranked, room, sizeof *ranked);
+    n->ranked = ranked ? ranked : n->ranked;
+    rank = more(n->rank, room, sizeof *rank);
+    n->rank = rank ? rank : n->rank;
+    of = more(n->of, room, sizeof *of);
+    n->of = of ? of : n->of;
+    if (!ranked || !rank || !of)
+        return -1;
+    n->room = room;
+    return 0;
+}
+
+/* Which one it is; n->kinds: no memory. */
+static size_t kind_of(struct needs *n, const struct unit_need *need)
+{
+    size_t room = n->kinds_room * 2 + 8, i = 0;
+    struct kind *kinds;
+
+    while (i < n->kinds
+           && (n->kind[i].cores != need->cores
+               || n->kind[i].memory != need->memory))
+        i++;
+    if (i < n->kinds)
+        return i;
+    if (n->kinds == n->kinds_room) {
+        kinds = more(n->kind, room, sizeof *kinds);
+        if (!kinds)
+            return n->kinds;
+        n->kind = kinds;
+        n->kinds_room = room;
+    }
+    n->kind[n->kinds++] = (struct kind){
+        .cores = need->cores, .memory = need->memory, .last = NONE, .at = NONE};
+    return i;
+}
+
+/* It is of the next rank. */
+static void chain(struct needs *n, uint32_t unit, uint32_t rank)
+{
+    struct kind *k = &n->kind[n->of[unit]];
+
+    n->rank[unit] = rank;
+    n->ranked[rank] = (struct ranked){unit, NONE};
+    if (k->last != NONE)
+        n->ranked[k->last].next = rank;
+    k->last = rank;
+    if (k->at == NONE)
+        k->at = rank;
+}
+
+/* The kinds of the units [from, to) of the frame; key[] (or NULL) are their seconds. */
+static int find_kinds(struct needs *n, size_t from, size_t to, int64_t key[])
+{
+    size_t at = find(n, n->frame.begin + from);
+
+    for (size_t i = from; i < to; i++) {
+        struct unit_need need = need_of(n, n->frame.begin + i, &at);
+        size_t kind = kind_of(n, &need), before = n->kinds;
+
+        if (kind == before)
+            return -1;
+        n->of[i] = (uint32_t)kind;
+        if (key)
+            key[i] = (int64_t)(fmin(need.seconds, 1e9) * 1e9);
+    }
+    return 0;
+}
+
+/* What all take at least, by what is said, with all lanes at work; as seconds[] has it. */
+static double span(const struct needs *n, size_t units, const int64_t seconds[])
+{
+    double work = 0;
+
+    for (size_t i = 0; i < units; i++) {
+        uint32_t cores = n->kind[n->of[i]].cores;
+
+        work += (double)seconds[i] * (cores == NEEDS_ALL ? 1 : cores);
+    }
+    return work / (double)n->lanes;
+}
+
+/* The part of a node that a kind takes, of 0 to 1: of all cores or all memory that any
+ * node has, whichever is more. */
+static double part_of_node(const struct needs *n, const struct kind *k)
+{
+    double cores = 1, memory = 1;
+
+    for (size_t i = 0; i < n->lanes; i++) {
+        cores = fmax(cores, n->node[i].lanes);
+        memory = fmax(memory, (double)n->memory[i]);
+    }
+    return k->cores == NEEDS_ALL
+               ? 1
+               : fmax((double)k->cores / cores, (double)k->memory / memory);
+}
+
+static void rank_all(struct needs *n,
+                     size_t units,
+                     uint32_t index[],
+                     uint32_t scratch[],
+                     const int64_t seconds[],
+                     int64_t width[])
+{
+    double most = LONG_PART * span(n, units, seconds);
+
+    for (size_t i = 0; i < n->kinds; i++)
+        n->kind[i].width = (int64_t)(part_of_node(n, &n->kind[i]) * 1e9);
+    for (size_t i = 0; i < units; i++) {
+        index[i] = (uint32_t)i;
+        width[i] =
+            (double)seconds[i] > most ? INT64_MAX : n->kind[n->of[i]].width;
+    }
+    order_descending(index, scratch, units, seconds);
+    order_descending(index, scratch, units, width);
+    for (size_t i = 0; i < units; i++)
+        chain(n, index[i], (uint32_t)i);
+}
+
+int needs_begin(struct needs *n, struct slice frame, int is_growing)
+{
+    size_t units = (size_t)(frame.end - frame.begin);
+    int64_t *key;
+    uint32_t *index;
+    int rc = -1;
+
+    n->frame = (struct slice){frame.begin, frame.begin};
+    n->kinds = 0;
+    if (units >= NONE || make_room(n, units) < 0)
+        return -1;
+    if (is_growing)
+        return needs_grow(n, frame.end);
+    key = calloc(2 * units + 1, sizeof *key);
+    index = calloc(2 * units + 1, sizeof *index);
+    if (key && index && find_kinds(n, 0, units, key) == 0) {
+        rank_all(n, units, index, index + units, key, key + units);
+        n->frame = frame;
+        rc = 0;
+    }
+    free(key);
+    free(index);
+    return rc;
+}
+
+int needs_grow(struct needs *n, uint64_t end)
+{
+    size_t from = (size_t)(n->frame.end - n->frame.begin);
+    size_t to = (size_t)(end - n->frame.begin);
+
+    if (to >= NONE || make_room(n, to) < 0 || find_kinds(n, from, to, NULL) < 0)
+        return -1;
+    for (size_t i = from; i < to; i++)
+        chain(n, (uint32_t)i, (uint32_t)i);
+    n->frame.end = end;
+    return 0;
+}
+
+void needs_back(struct needs *n, struct slice units)
+{
+    for (uint64_t u = units.begin; u < units.end && u < n->frame.end; u++) {
+        size_t i = (size_t)(u - n->frame.begin);
+        struct kind *k = &n->kind[n->of[i]];
+
+        if (k->at == NONE || n->rank[i] < k->at)
+            k->at = n->rank[i];
+    }
+}
+
+/* --- which one is next ---------------------------------------------------- */
+
+/* The batch that a unit is in, NULL: none. */
+static const struct batch *batch_with(const struct unit_pool *pool,
+                                      uint64_t unit)
+{
+    size_t low = 0, high = pool->n;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (pool->batch[middle].units.end <= unit)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < pool->n && pool->batch[low].units.begin <= unit
+               ? &pool->batch[low]
+               : NULL;
+}
+
+/* The rank of the first unit of a kind that may be had; NONE: there is none. */
+static uint32_t first_of(struct needs *n,
+                         struct kind *k,
+                         const struct unit_pool *pool,
+                         int is_choosy)
+{
+    int is_before = 1; /* none of the kind that is in the pool was passed */
+
+    for (uint32_t r = k->at; r != NONE; r = n->ranked[r].next) {
+        const struct batch *b =
+            batch_with(pool, n->frame.begin + n->ranked[r].unit);
+
+        if (b && !(is_choosy && b->failures > 0))
+            return r;
+        is_before &= !b;
+        if (is_before)
+            k->at = n->ranked[r].next;
+    }
+    return NONE;
+}
+
+static uint32_t cores_at(const struct needs *n, size_t node, uint32_t cores)
+{
+    return cores == NEEDS_ALL ? n->node[node].lanes : cores;
+}
+
+/* Does a kind fit in now, and beside the head, if that is given? */
+static int has_room(const struct needs *n,
+                    size_t node,
+                    const struct kind *k,
+                    const struct kind *head)
+{
+    const struct node *at = &n->node[node];
+    uint64_t cores = cores_at(n, node, k->cores), memory = k->memory;
+
+    if (at->cores + cores > at->lanes || at->memory + memory > n->memory[node])
+        return 0;
+    return !head
+           || (at->beside_cores + cores + cores_at(n, node, head->cores)
+                   <= at->lanes
+               && at->beside_memory + memory + head->memory <= n->memory[node]);
+}
+
+/* What was begun beside a head runs before the next one. */
+static void forget_beside(struct needs *n, size_t node)
+{
+    for (size_t i = node; i < n->lanes && n->group[i] == node; i++)
+        n->lane[i].is_beside = 0;
+    n->node[node].beside_cores = 0;
+    n->node[node].beside_memory = 0;
+}
+
+/* The kind of the first unit that a node could do or, with a head, that fits in now
+ * beside it; NULL: there is none. */
+static const struct kind *first_kind(struct needs *n,
+                                     size_t node,
+                                     const struct unit_pool *pool,
+                                     int is_choosy,
+                                     const struct kind *head,
+                                     uint32_t *rank)
+{
+    const struct kind *best = NULL;
+
+    *rank = NONE;
+    for (size_t i = 0; i < n->kinds; i++) {
+        struct kind *k = &n->kind[i];
+        uint32_t first;
+
+        if (head ? !has_room(n, node, k, head)
+                 : !fits_in(n, node, k->cores, k->memory))
+            continue;
+        first = first_of(n, k, pool, is_choosy);
+        if (first < *rank) {
+            *rank = first;
+            best = k;
+        }
+    }
+    return best;
+}
+
+int needs_choose(struct needs *n,
+                 size_t lane,
+                 const struct unit_pool *pool,
+                 int is_choosy,
+                 uint64_t *unit)
+{
+    size_t node = n->group[lane];
+    const struct kind *k;
+    uint32_t rank;
+
+    if (pool->units == 0 || n->node[node].cores >= n->node[node].lanes)
+        return 0;
+    k = first_kind(n, node, pool, is_choosy, NULL, &rank);
+    if (!k)
+        return 0;
+    n->is_beside = !has_room(n, node, k, NULL);
+    if (n->is_beside)
+        k = first_kind(n, node, pool, is_choosy, k, &rank);
+    else
+        forget_beside(n, node);
+    if (!k)
+        return 0;
+    *unit = n->chosen = n->frame.begin + n->ranked[rank].unit;
+    return 1;
+}
+
+void needs_take(struct needs *n, size_t lane, uint64_t unit)
+{
+    size_t at = find(n, unit), i = n->group[lane];
+    struct unit_need need = need_of(n, unit, &at);
+    struct node *node = &n->node[i];
+    struct lane *l = &n->lane[lane];
+
+    *l = (struct lane){.cores = cores_at(n, i, need.cores),
+                       .memory = need.memory,
+                       .is_beside = n->is_beside && unit == n->chosen};
+    node->cores += l->cores;
+    node->memory += l->memory;
+    node->beside_cores += l->is_beside ? l->cores : 0;
+    node->beside_memory += l->is_beside ? l->memory : 0;
+}
+
+void needs_give(struct needs *n, size_t lane)
+{
+    struct node *node = &n->node[n->group[lane]];
+    struct lane *l = &n->lane[lane];
+
+    node->cores -= l->cores;
+    node->memory -= l->memory;
+    node->beside_cores -= l->is_beside ? l->cores : 0;
+    node->beside_memory -= l->is_beside ? l->memory : 0;
+    *l = (struct lane){0};
+}
+
+uint32_t needs_cores(const struct needs *n, size_t lane)
+{
+    return n->said->n > 0 || n->usual.cores > 1 ? n->lane[lane].cores : 0;
+}
