@@ -188,7 +188,7 @@ test_expect_success 'a file that is not there, a folder, an empty one and a prog
 '
 test_expect_success 'an instruction of disBatch, which other programs would follow, is not passed over' '
 	printf "echo a\n#DISBATCH PREFIX x\necho b\n" >bar && fails 2 "evenstep: tasks: bar:2: is an instruction that the list cannot have: .*" evenstep tasks bar &&
-	printf "#EVENSTEP cpus=4\necho a\n" >bar && fails 2 "evenstep: tasks: bar:1: is an instruction.*" evenstep tasks bar &&
+	printf "#EVENSTEP nodes=4\necho a\n" >bar && fails 2 "evenstep: tasks: bar:1: \"nodes=4\" is an instruction.*" evenstep tasks bar &&
 	printf "# DISBATCH\n #x\necho a\n" >bar && evenstep tasks bar >out 2>err && echo a | test_cmp - out
 '
 test_expect_success 'so is a line that no program can get' '

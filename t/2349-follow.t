@@ -114,9 +114,9 @@ test_expect_success 'in a list that grows, too' '
 	printf "#EVENSTEP barrier\necho c >>ran\n" | evenstep tasks --add - list && wait_for 60 ran 3 && evenstep tasks --close list && wait $run && run= && printf "a\nb\nc\n" | test_cmp - ran
 '
 test_expect_success 'an instruction that nobody knows is refused, in a list that grows when what stands before it is done' '
-	printf "echo a\n#EVENSTEP cpus=4\n" >list && fails 2 "evenstep: tasks: list:2: is an instruction that the list cannot have: .*" evenstep tasks list &&
-	fails 2 "evenstep: --add: list:2: is an instruction.*" evenstep tasks --add list list &&
-	fresh list && behind evenstep tasks --follow list && printf "echo a\n" >>list && wait_for 60 lines out 1 && printf "echo b\n#EVENSTEP cpus=4\necho c\n" >>list && test_expect_code 2 wait $run && run= && printf "a\nb\n" | test_cmp - out && mentioned "list:3: is an instruction"
+	printf "echo a\n#EVENSTEP nodes=4\n" >list && fails 2 "evenstep: tasks: list:2: \"nodes=4\" is an instruction that the list cannot have: .*" evenstep tasks list &&
+	fails 2 "evenstep: --add: list:2: \"nodes=4\" is an instruction.*" evenstep tasks --add list list &&
+	fresh list && behind evenstep tasks --follow list && printf "echo a\n" >>list && wait_for 60 lines out 1 && printf "echo b\n#EVENSTEP nodes=4\necho c\n" >>list && test_expect_code 2 wait $run && run= && printf "a\nb\n" | test_cmp - out && mentioned "list:3: \"nodes=4\" is an instruction"
 '
 
 # --- what cannot be ----------------------------------------------------------

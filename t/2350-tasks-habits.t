@@ -45,7 +45,6 @@ done <<'END'
 --resume-from f|disBatch|give --resume
 --ssh-node n1|disBatch|tasks run on all nodes of the job
 --ntasks=8|srun|-j N runs N tasks a node
---time 10|srun|--timeout SECONDS is of a task
 --mem-per-cpu 4|srun|--mem BYTES counts memory
 --partition p|srun|give it to salloc or sbatch
 --multi-prog|srun|give evenstep tasks FILE

@@ -52,6 +52,11 @@ test_expect_success 'a node that fails all tasks at once: others do them, and al
 	sed "s/^/test \$SLURMD_NODENAME != n2 || exit 1; /" cmds >hole &&
 	rm -f ran log && in_job evenstep tasks hole -j 2 --joblog log >out 2>err && whole && twice 0 && ! cut -f2 log | grep n2 && nothing_left
 '
+test_expect_success 'tasks of 1 to 3 slots, and a node that dies: each comes out once, and no node ever has more than it has' '
+	awk "{ wide = NR % 3 + 1; print \"#EVENSTEP cpus=\" wide; print \"echo +\" wide \" \$SLURMD_NODENAME >>use; echo \" \$1 \" >>ran; sleep 0.2; echo \" \$1 \"; echo -\" wide \" \$SLURMD_NODENAME >>use\" }" each >wide &&
+	rm -f ran log use && { in_job evenstep tasks wide -j 3 --joblog log >out 2>err 3>&- 4>&- 5>&- & } && run=$! && wait_for 60 ran 30 && testbed_fault kill n2 && { wait "$run"; code=$?; } && testbed_fault heal n2 && test $code = 0 && whole && twice 3 &&
+	awk "{ at[\$2] += \$1; if (at[\$2] > 3) exit 1 }" use && cut -d" " -f2 use | sort -u | wc -l >n && echo 4 | test_cmp - n && nothing_left
+'
 test_expect_success 'nor does it spoil a program that is missing there' '
 	mkdir -p bin && cat >bin/prog <<-\EOF && chmod +x bin/prog &&
 	#!/bin/sh

@@ -99,6 +99,7 @@ static int make_slots(struct agent_work *w,
     w->n = n;
     w->beside = beside;
     w->places = *places;
+    w->common.places = places->n > 0 ? &w->places : NULL;
     return 0;
 }
 
@@ -193,6 +194,7 @@ static int receive_slots(struct agent_work *w, const uint8_t *body, size_t len)
     if (places_init(&places, &m, w->setup.environ, "", answer.text) < 0)
         return -1;
     answer.n = (uint32_t)places.n;
+    answer.memory = places.memory;
     if (answer.n > 0 && make_slots(w, &places, m.beside) < 0)
         return -1;
     msg_write_slotted(&out, &answer);

@@ -153,19 +153,17 @@ static size_t count(const struct msg_slots *order,
 }
 
 /* Programs that know OpenMP would start a thread for each core of the node. */
-static int name_threads(struct places *p, size_t width, char *const environ[])
+static int name_threads(struct place *to, size_t width, char *const environ[])
 {
+    char **word = &to->environ[PLACE_WORDS - 1];
+
     for (; *environ; environ++)
         if (strncmp(*environ, "OMP_NUM_THREADS=", 16) == 0)
             return 0;
-    for (size_t i = 0; i < p->n; i++)
-        if (asprintf(&p->place[i].environ[PLACE_WORDS - 1],
-                     "OMP_NUM_THREADS=%zu", width)
-            < 0) {
-            p->place[i].environ[PLACE_WORDS - 1] = NULL;
-            return -1;
-        }
-    return 0;
+    if (asprintf(word, "OMP_NUM_THREADS=%zu", width) >= 0)
+        return 0;
+    *word = NULL;
+    return -1;
 }
 
 static int fill(struct places *p,
@@ -179,13 +177,16 @@ static int fill(struct places *p,
     if (p->n == 0)
         return 0;
     p->place = calloc(p->n, sizeof *p->place);
-    if (!p->place)
+    p->holder = calloc(p->n, sizeof *p->holder);
+    p->held = calloc(p->n, sizeof *p->held);
+    if (!p->place || !p->holder || !p->held)
         return -1;
     if (order->kind == SLOTS_GPUS)
         return take_gpus(p, t, g, width_of(order));
     rc = take_cpus(p, t, (enum slots_kind)order->kind);
-    return rc == 0 && order->width > 0 ? name_threads(p, order->width, environ)
-                                       : rc;
+    for (size_t i = 0; i < p->n && rc == 0 && order->width > 0; i++)
+        rc = name_threads(&p->place[i], order->width, environ);
+    return rc;
 }
 
 /* Why there is no place. */
@@ -228,7 +229,7 @@ int places_init(struct places *p,
     uint64_t memory = job_memory(environ, "/proc", "/sys");
     int rc = g ? 0 : -1;
 
-    *p = (struct places){.n = 0};
+    *p = (struct places){.memory = memory};
     why[0] = '\0';
     if (!t)
         snprintf(why, TEXT_MAX, "it has no slots: %.400s", err.what);
@@ -247,13 +248,79 @@ int places_init(struct places *p,
     return rc;
 }
 
+static void clear_place(struct place *place)
+{
+    CPU_FREE(place->cpus);
+    for (size_t k = 0; k < PLACE_WORDS; k++)
+        free(place->environ[k]);
+    *place = (struct place){.cpus = NULL};
+}
+
 void places_clear(struct places *p)
 {
-    for (size_t i = 0; i < p->n && p->place; i++) {
-        CPU_FREE(p->place[i].cpus);
-        for (size_t k = 0; k < PLACE_WORDS; k++)
-            free(p->place[i].environ[k]);
+    for (size_t i = 0; i < p->n; i++) {
+        if (p->place)
+            clear_place(&p->place[i]);
+        if (p->held)
+            clear_place(&p->held[i]);
     }
     free(p->place);
+    free(p->holder);
+    free(p->held);
     *p = (struct places){.n = 0};
+}
+
+/* --- several together ----------------------------------------------------- */
+
+/* Places that a slot's task has, or has to share; returns how many. */
+static uint32_t hold(struct places *p, uint32_t slot, uint32_t n, int is_shared)
+{
+    cpu_set_t *all = p->held[slot].cpus;
+    uint32_t got = 0;
+
+    for (size_t k = 0; k < p->n && got < n; k++) {
+        size_t i = (slot + k) % p->n;
+
+        if ((p->holder[i] != 0) != is_shared || p->holder[i] == slot + 1)
+            continue;
+        if (!is_shared)
+            p->holder[i] = slot + 1;
+        if (p->place[i].cpus)
+            CPU_OR_S(CPUS_BYTES, all, all, p->place[i].cpus);
+        got++;
+    }
+    return got;
+}
+
+const struct place *places_take(struct places *p,
+                                uint32_t slot,
+                                uint32_t n,
+                                char *const environ[])
+{
+    struct place *to = &p->held[slot];
+    uint32_t got;
+
+    places_leave(p, slot);
+    if (n == 0) {
+        p->holder[slot] = p->holder[slot] ? p->holder[slot] : slot + 1;
+        return &p->place[slot];
+    }
+    if (!make_set(to) || name_threads(to, n, environ) < 0)
+        return NULL;
+    CPU_ZERO_S(CPUS_BYTES, to->cpus);
+    got = hold(p, slot, n, 0);
+    (void)hold(p, slot, n - got, 1); /* a task that was cancelled still ends */
+    if (CPU_COUNT_S(CPUS_BYTES, to->cpus) == 0) { /* all share all */
+        CPU_FREE(to->cpus);
+        to->cpus = NULL;
+    }
+    return to;
+}
+
+void places_leave(struct places *p, uint32_t slot)
+{
+    for (size_t i = 0; i < p->n; i++)
+        if (p->holder[i] == slot + 1)
+            p->holder[i] = 0;
+    clear_place(&p->held[slot]);
 }

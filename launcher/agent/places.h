@@ -21,6 +21,9 @@ struct place {
 struct places {
     struct place *place; /* n */
     size_t n;
+    uint64_t memory;  /* bytes that the job has here */
+    uint32_t *holder; /* one a place: 1 + the slot whose task has it; 0: none */
+    struct place *held; /* one a slot: of several, those that its task has */
 };
 
 /*
@@ -33,5 +36,14 @@ int places_init(struct places *p,
                 const char *root,
                 char why[TEXT_MAX]);
 void places_clear(struct places *p); /* {0} is allowed */
+
+/* The next task of a slot has so many places for itself, as far as they are free, its
+ * own first; 0: its own, whoever has it.  environ has OMP_NUM_THREADS, or the place
+ * gets it.  Valid until places_leave(); NULL: no memory. */
+const struct place *places_take(struct places *p,
+                                uint32_t slot,
+                                uint32_t n,
+                                char *const environ[]);
+void places_leave(struct places *p, uint32_t slot);
 
 #endif

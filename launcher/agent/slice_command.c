@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/agent/slice_command.h"
 #include "launcher/agent/output_batch.h"
+#include "launcher/agent/places.h"
 #include "launcher/agent/returning.h"
 #include "launcher/agent/slice_input.h"
 #include "launcher/agent/slice_meter.h"
@@ -50,6 +51,8 @@ static void leave_slice(struct slice_command *x)
     x->in_fd = 0;
     if (c->files.apart)
         scratch_end(&c->scratch, x->run.id);
+    if (x->owner->place && c->places)
+        places_leave(c->places, x->owner->number);
 }
 
 static void finish_slice(struct slice_command *x,

@@ -26,14 +26,20 @@ int slice_spec_is_known(const struct slot_common *c, const struct msg_run *run)
     return c->command.argv && command_of(c, run);
 }
 
-/* The CPUs and the GPU that are the slot's own. */
-static int take_place(struct execution_spec *spec, const struct place *place)
+/* The CPUs and the GPU that are the slot's own, or a task's. */
+static int take_place(struct execution_spec *spec,
+                      const struct slot_owner *owner,
+                      const struct msg_run *run)
 {
+    const struct slot_common *c = owner->common;
+    const struct place *place = owner->place;
     char **env = (char **)spec->envp;
     int rc = 0;
 
+    if (place && c->places && c->command.kind == COMMAND_TASKS)
+        place = places_take(c->places, owner->number, run->cores, c->environ);
     if (!place)
-        return 0;
+        return owner->place ? -1 : 0;
     spec->cpus = place->cpus;
     spec->cpus_bytes = CPU_ALLOC_SIZE(PLACE_CPUS);
     for (size_t i = 0; i < PLACE_WORDS && rc == 0; i++)
@@ -110,7 +116,7 @@ int slice_spec_fill(struct execution_spec *spec,
     spec->argv = argv_of(c, run);
     spec->envp = template_environ(c->environ, run, c->node);
     spec->dir = c->command.dir[0] ? c->command.dir : NULL;
-    if (!spec->argv || !spec->envp || take_place(spec, owner->place) < 0)
+    if (!spec->argv || !spec->envp || take_place(spec, owner, run) < 0)
         return es_no_memory(err);
     return take_brought(spec, c, run, err);
 }

@@ -15,6 +15,7 @@
 struct event_base;
 struct output_batch;
 struct place;
+struct places;
 struct slice_meter;
 struct task_ports;
 struct throttle;
@@ -26,6 +27,7 @@ struct slot_common {
     char *const *environ;            /* for the commands */
     struct msg_command command;      /* argv NULL: not there yet */
     int alone_fd;                    /* of alone.h, for tasks; 0: none */
+    struct places *places;           /* of all slots, for tasks; NULL: none */
     struct msg_work work[WORKS_MAX]; /* works: other commands */
     size_t works;
     struct msg_files files;       /* that each slice makes; n may be 0 */

@@ -48,6 +48,9 @@ void distribution_set_failure_rule(struct distribution *d,
 int distribution_set_overlap(struct distribution *d);
 /* See dispatch_set_speeds(), one a slot. */
 void distribution_set_speeds(struct distribution *d, const double speed[]);
+/* See dispatch_set_needs(): of slots that are cores; one frame at a time.  Before the
+ * first frame. */
+void distribution_set_needs(struct distribution *d, struct needs *needs);
 /* See dispatch_set_speculation(); before the first frame. */
 void distribution_set_speculation(struct distribution *d);
 /* The nodes are known: those that are present now work, by the adjusters' loads,

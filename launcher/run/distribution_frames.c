@@ -148,6 +148,14 @@ void distribution_set_failure_rule(struct distribution *d,
             dispatch_set_failure_rule(d->place[i].of[t], rule);
 }
 
+void distribution_set_needs(struct distribution *d, struct needs *needs)
+{
+    d->needs = needs;
+    for (size_t i = 0; i < d->window.places; i++)
+        for (size_t t = 0; t < d->types; t++)
+            dispatch_set_needs(d->place[i].of[t], needs);
+}
+
 void distribution_set_speculation(struct distribution *d)
 {
     d->window.speculates = 1;

@@ -121,7 +121,9 @@ static void send_run(struct distribution *d,
                           .frame = frame->number,
                           .begin = p->units.begin,
                           .end = p->units.end,
-                          .slot = slots_number(d->slots, p->node)};
+                          .slot = slots_number(d->slots, p->node),
+                          .cores =
+                              d->needs ? needs_cores(d->needs, p->node) : 0};
     struct writer w = {0};
 
     memcpy(run.label, frame->label, sizeof run.label);
@@ -192,6 +194,11 @@ int distribution_send_all(struct distribution *d,
     if (fed == DISPATCH_NOBODY)
         return es_fail(err, ES_ENV, "see the messages above",
                        "no node is left to work");
+    if (fed == DISPATCH_NO_ROOM)
+        return es_fail(err, ES_ENV, "see the messages above",
+                       "no node is left that has what the %ju tasks need that "
+                       "are left",
+                       (uintmax_t)dispatch_left(w->in->dispatch));
     if (fed < 0)
         return es_no_memory(err);
     while (rc == 0 && (p = dispatch_next(w->in->dispatch)) != NULL)

@@ -48,6 +48,7 @@ struct distribution {
     struct window window;      /* frames at work; a node there is a slot here */
     struct at_work *place;     /* what else belongs to its places */
     uint64_t pieces;           /* that a slice is sent in, at most */
+    struct needs *needs;       /* NULL: none */
     double begun;              /* when the run's first frame was; 0: not yet */
     int64_t answered_ns;       /* when the last piece was */
     /* One a slot; NULL: no slot may begin its next piece before its last. */

@@ -19,13 +19,14 @@ struct progress {
     struct log_pace pace;
     struct progress_frames untold; /* that have no line yet */
     int terminal;
-    int are_tasks;    /* units: they are counted, and no frames */
-    uint64_t failed;  /* tasks */
-    uint64_t seen;    /* of them, in the frames that have begun */
-    int is_open;      /* more of them may come */
-    int is_followed;  /* likewise, at first: it may have waited for them */
-    int64_t drawn_ns; /* when the line was last drawn */
-    uint64_t ended;   /* frames */
+    int are_tasks;   /* units: they are counted, and no frames */
+    uint64_t failed; /* tasks */
+    uint64_t seen;   /* of them, in the frames that have begun */
+    int is_open;     /* more of them may come */
+    int is_followed; /* likewise, at first: it may have waited for them; or a task
+                         needs more than a slot: so no efficiency is known */
+    int64_t drawn_ns;          /* when the line was last drawn */
+    uint64_t ended;            /* frames */
     uint64_t pieces, silent;   /* done, and of these printed nothing */
     struct account_result sum; /* of these, or of the run so far */
 };

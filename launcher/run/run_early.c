@@ -23,8 +23,8 @@ static int is_plain(const struct run_options *o)
 {
     return !o->works && !o->persistent && !o->dry_run && !o->profile_auto
            && o->power == POWER_OFF && o->slots.kind == SLOTS_NUMBER
-           && o->slots.n == 1 && !o->overlap && o->keep_going == 0
-           && !o->bisect;
+           && o->slots.n == 1 && !o->has_needs && !o->overlap
+           && o->keep_going == 0 && !o->bisect;
 }
 
 /* Must there be so much of a thing on a node? */

@@ -300,7 +300,7 @@ void run_frames_begin(struct run *r)
     }
     progress_start(&r->progress, work_frames(&r->work), work_units(&r->work),
                    r->o->each);
-    r->progress.is_followed = r->o->follow;
+    r->progress.is_followed = r->o->follow || r->o->has_needs;
     if (run_join_open(r) < 0)
         run_finish(r, 1);
     else

@@ -419,6 +419,12 @@ const struct option run_options_table[] = {
      .help = "... and as it has memory for, of what the job has there: 800M, 4G"},
     {OPTION_TAKE, "gpus", "N", AT(slots), .take = take_gpus, .excludes = "slots",
      .help = "each command has N GPUs of its own, likewise"},
+    {OPTION_FLAG, "exclusive", NULL, AT(exclusive), .needs = "each",
+     .excludes = "slots cpus gpus mem", .help = "a task is alone on its node"},
+    {OPTION_SECONDS, "time", "SECONDS", AT(time_s), .low = 1e-3,
+     .high = TIMEOUT_MAX_S, .needs = "each", .help =
+     "about how long a task takes of which the list says nothing (#EVENSTEP "
+     "time=10m): those that take longest begin first; no limit"},
     {OPTION_FLAG, "overlap", NULL, AT(overlap), .excludes = "persistent",
      .help =
      "where commands wait as they start, a slot's next one starts that long "

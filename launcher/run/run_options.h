@@ -68,6 +68,10 @@ struct run_options {
     double delay_s;         /* from the start of one task to the next one's */
     double task_timeout_s;  /* of a task, in place of timeout_s */
     struct task_feed *feed; /* the list of tasks; NULL: none */
+    int exclusive;          /* a task is alone on its node */
+    double time_s;          /* that one takes, about; 0: not said */
+    int has_needs;          /* lines may say what a task needs; others: */
+    struct unit_need usual;
     const char *add;        /* a file of lines for a list; NULL: none */
     int close;              /* a list ends */
     const char *results;    /* a folder of them; NULL: none */

@@ -2,6 +2,8 @@
 #include "launcher/run/run_slots.h"
 #include "launcher/base/notice.h"
 #include "launcher/run/run_failures.h"
+#include "launcher/run/task_feed.h"
+#include "launcher/run/task_need.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,8 +13,8 @@
 
 static int is_plain(const struct run *r)
 {
-    return r->o->slots.kind == SLOTS_NUMBER && r->o->slots.n == 1
-           && r->o->slots.memory == 0 && !r->o->overlap;
+    return !r->o->has_needs && r->o->slots.kind == SLOTS_NUMBER
+           && r->o->slots.n == 1 && r->o->slots.memory == 0 && !r->o->overlap;
 }
 
 static void write_order(const struct run *r,
@@ -37,8 +39,9 @@ int run_slots_ask(struct run *r)
     if (is_plain(r))
         return slots_init(&r->slots, n, NULL) < 0 ? es_no_memory(r->err) : 0;
     r->asked.each = calloc(n, sizeof *r->asked.each);
+    r->asked.memory = calloc(n, sizeof *r->asked.memory);
     r->asked.awaited = calloc(n, 1);
-    if (!r->asked.each || !r->asked.awaited)
+    if (!r->asked.each || !r->asked.memory || !r->asked.awaited)
         return es_no_memory(r->err);
     r->asked.missing = session_start_size(r->front.session);
     memset(r->asked.awaited, 1, r->asked.missing);
@@ -78,12 +81,13 @@ static int settle(struct run *r)
     return 0;
 }
 
-static int heard(struct run *r, size_t node, uint32_t n)
+static int heard(struct run *r, size_t node, uint32_t n, uint64_t memory)
 {
     if (!r->asked.awaited || !r->asked.awaited[node])
         return 0;
     r->asked.awaited[node] = 0;
     r->asked.each[node] = n;
+    r->asked.memory[node] = memory;
     r->asked.missing--;
     return r->asked.missing == 0 ? settle(r) : 0;
 }
@@ -101,12 +105,12 @@ int run_slots_message(struct run *r,
     }
     if (m.text[0])
         notice("%s: %s", session_node(r->front.session, node)->name, m.text);
-    return heard(r, node, m.n);
+    return heard(r, node, m.n, m.memory);
 }
 
 int run_slots_lost(struct run *r, size_t node)
 {
-    return heard(r, node, 0);
+    return heard(r, node, 0, 0);
 }
 
 /* Of the job on its i-th node, as "8(x2),4" says; 0: not known.  A site that binds
@@ -170,7 +174,10 @@ void run_slots_tell(const struct run *r)
 void run_slots_clear(struct run *r)
 {
     slots_clear(&r->slots);
+    needs_destroy(r->needs);
+    free(r->memory);
     free(r->asked.each);
+    free(r->asked.memory);
     free(r->asked.awaited);
 }
 
@@ -185,6 +192,47 @@ static int start_meter(struct run *r)
                                           .config = &r->config->power};
 
     return run_meter_start(&r->meter, &setup);
+}
+
+/* Is it more than any node has? */
+static int check_need(void *arg,
+                      const char *name,
+                      const struct unit_need *need,
+                      struct es_error *err)
+{
+    const struct run *r = arg;
+    size_t slot, node;
+
+    if (needs_can_be_met(r->needs, need, &slot))
+        return 0;
+    node = r->slots.node[slot];
+    if (need->line == 0) /* of all of which no line says it */
+        return es_fail(
+            err, ES_ENV, "give less, or nodes that have it",
+            "--cpus, --mem: no node has so much: %s, the largest, has "
+            "%zu cores and %ju MiB for the job",
+            session_node(r->front.session, node)->name,
+            slots_of(&r->slots, node), (uintmax_t)(r->memory[slot] >> 20));
+    return task_need_refuse(need, name,
+                            session_node(r->front.session, node)->name,
+                            slots_of(&r->slots, node), r->memory[slot], err);
+}
+
+/* Lines may say what a task needs. */
+static int open_needs(struct run *r)
+{
+    r->memory = calloc(r->slots.n, sizeof *r->memory);
+    for (size_t i = 0; r->memory && i < r->slots.n; i++)
+        r->memory[i] = r->asked.memory[r->slots.node[i]];
+    if (r->memory)
+        r->needs = needs_create(r->slots.n, r->slots.group, r->memory,
+                                &r->o->usual, task_feed_needs(r->o->feed));
+    if (!r->needs)
+        return es_no_memory(r->err);
+    distribution_set_needs(r->distribution, r->needs);
+    if (check_need(r, "", &r->o->usual, r->err) < 0)
+        return -1;
+    return task_feed_check_needs(r->o->feed, check_need, r, r->err);
 }
 
 int run_slots_open(struct run *r)
@@ -203,7 +251,7 @@ int run_slots_open(struct run *r)
     distribution_set_failure_rule(r->distribution, &rule);
     if (r->o->speculate)
         distribution_set_speculation(r->distribution);
-    return 0;
+    return r->o->has_needs ? open_needs(r) : 0;
 }
 
 /* --- the adjuster --------------------------------------------------------- */

@@ -105,10 +105,13 @@ struct run {
     struct job_load_adjuster adjuster[WORK_TYPES_MAX]; /* likewise */
     struct slots slots; /* of the nodes; n 0: not known yet */
     struct {
-        uint32_t *each; /* one a node: slots */
-        char *awaited;  /* likewise: its answer is */
+        uint32_t *each;   /* one a node: slots */
+        uint64_t *memory; /* likewise: bytes of the job */
+        char *awaited;    /* likewise: its answer is */
         size_t missing;
-    } asked;                        /* how many slots it has */
+    } asked;             /* how many slots it has */
+    uint64_t *memory;    /* one a slot: of its node; NULL: no line says ... */
+    struct needs *needs; /* ... what a task needs */
     struct programs programs;       /* if they are persistent */
     struct run_listening listening; /* likewise */
     struct distribution *distribution;

@@ -2,6 +2,7 @@
 #include "launcher/run/task_add.h"
 #include "launcher/base/notice.h"
 #include "launcher/base/spool.h"
+#include "launcher/run/task_need.h"
 #include "launcher/run/task_source.h"
 
 #include <ctype.h>
@@ -33,11 +34,14 @@ static int write_lines(struct task_reader *from, FILE *to, struct es_error *err)
     int rc;
 
     while ((rc = task_reader_next(from, &row, err)) > 0)
-        if (rc == ROW_BARRIER)
+        if (rc == ROW_BARRIER) {
             (void)fputs(TASK_LINE_BARRIER "\n", to);
-        else
+        } else {
+            if (row.need.line > 0)
+                task_need_print(to, &row.need);
             (void)(fwrite(row.value[0].at, 1, row.value[0].len, to)
                    + (size_t)fputc('\n', to));
+        }
     free(row.value);
     return rc;
 }

@@ -128,6 +128,19 @@ uint64_t task_feed_tasks(const struct task_feed *f)
     return f->tasks;
 }
 
+const struct need_list *task_feed_needs(const struct task_feed *f)
+{
+    return task_list_needs(f->list);
+}
+
+int task_feed_check_needs(struct task_feed *f,
+                          task_need_check *check,
+                          void *arg,
+                          struct es_error *err)
+{
+    return task_list_check_needs(f->list, check, arg, err);
+}
+
 int task_feed_is_open(const struct task_feed *f)
 {
     return f->is_open;

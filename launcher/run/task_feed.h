@@ -25,7 +25,14 @@ void task_feed_close(struct task_feed *f); /* NULL is allowed */
 /* The file of the records, one a line; the caller's.  -1: no memory. */
 int task_feed_file(const struct task_feed *f);
 uint64_t task_feed_tasks(const struct task_feed *f); /* so far */
-int task_feed_is_open(const struct task_feed *f);    /* more may come */
+/* What lines have said that tasks need; grows with them, the feed's. */
+const struct need_list *task_feed_needs(const struct task_feed *f);
+/* See task_list_check_needs(). */
+int task_feed_check_needs(struct task_feed *f,
+                          task_need_check *check,
+                          void *arg,
+                          struct es_error *err);
+int task_feed_is_open(const struct task_feed *f); /* more may come */
 /* From now on there() is called when there is more, or there will be no more.  0, or
  * -1 with err.  Of a list that has ended it is nothing. */
 int task_feed_watch(struct task_feed *f,

@@ -57,6 +57,10 @@ struct task_list {
     uint64_t tasks;
     uint64_t *barrier; /* tasks before each */
     size_t barriers, barrier_room;
+    struct need_list needs;
+    size_t needs_room;
+    task_need_check *check; /* NULL: none */
+    void *arg;
 };
 
 /* --- open ----------------------------------------------------------------- */
@@ -176,6 +180,7 @@ void task_list_close(struct task_list *l)
     free(l->names);
     free(l->value);
     free(l->barrier);
+    free(l->needs.need);
     free(l);
 }
 
@@ -252,6 +257,31 @@ static size_t room_of(const struct task_sources *s)
     return s->room > 0 && s->room < word ? s->room : word;
 }
 
+/* It is of the task at hand. */
+static int add_need(struct task_list *l,
+                    const struct unit_need *need,
+                    struct es_error *err)
+{
+    const char *name = task_reader_name(l->source[0].reader);
+    struct unit_need *more;
+
+    if (l->s->shuf)
+        return es_fail(err, ES_USAGE, "leave --shuf out",
+                       "--shuf: %s:%ju says what a task needs, and so which "
+                       "begins first",
+                       name, (uintmax_t)need->line);
+    if (l->check && l->check(l->arg, name, need, err) < 0)
+        return -1;
+    more = array_grow(l->needs.need, &l->needs_room, l->needs.n + 1,
+                      sizeof *more, SIZE_MAX);
+    if (!more)
+        return es_no_memory(err);
+    l->needs.need = more;
+    more[l->needs.n] = *need;
+    more[l->needs.n++].unit = l->tasks;
+    return 0;
+}
+
 /* A row of all sources: of this task, or of the next. */
 static int put_row(struct task_list *l,
                    const struct task_value *value,
@@ -267,6 +297,9 @@ static int put_row(struct task_list *l,
     if (l->rows > 0
         && (l->rows == rows_of(s) || (room > 0 && l->bytes + bytes > room))
         && end_task(l, err) < 0)
+        return -1;
+    if (l->rows == 0 && l->source[0].row.need.line > 0
+        && add_need(l, &l->source[0].row.need, err) < 0)
         return -1;
     if (l->rows++ == 0)
         task_record_begin(l->to, line);
@@ -636,6 +669,26 @@ const uint64_t *task_list_barriers(const struct task_list *l, size_t *n)
 {
     *n = l->barriers;
     return l->barrier;
+}
+
+const struct need_list *task_list_needs(const struct task_list *l)
+{
+    return &l->needs;
+}
+
+int task_list_check_needs(struct task_list *l,
+                          task_need_check *check,
+                          void *arg,
+                          struct es_error *err)
+{
+    l->check = check;
+    l->arg = arg;
+    for (size_t i = 0; i < l->needs.n; i++)
+        if (check(arg, task_reader_name(l->source[0].reader), &l->needs.need[i],
+                  err)
+            < 0)
+            return -1;
+    return 0;
 }
 
 int task_list_pipe(const struct task_list *l)

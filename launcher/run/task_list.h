@@ -38,6 +38,18 @@ int task_list_write(struct task_list *l,
                     struct es_error *err);
 /* Of the tasks that were written, before which ones a barrier stands: ascending, the first never. */
 const uint64_t *task_list_barriers(const struct task_list *l, size_t *n);
+/* Likewise what lines have said that tasks need; grows with them, the list's. */
+const struct need_list *task_list_needs(const struct task_list *l);
+/* check() is asked of each of these, now and before another one comes: -1, and why in
+ * err, if it cannot be; name is of the file.  0, or -1. */
+typedef int task_need_check(void *arg,
+                            const char *name,
+                            const struct unit_need *need,
+                            struct es_error *err);
+int task_list_check_needs(struct task_list *l,
+                          task_need_check *check,
+                          void *arg,
+                          struct es_error *err);
 /* What to wait for, see task_reader_pipe(). */
 int task_list_pipe(const struct task_list *l);
 

@@ -4,6 +4,7 @@
 #include "launcher/base/spool.h"
 #include "launcher/base/text_file.h"
 #include "launcher/exec/task_words.h"
+#include "launcher/run/task_need.h"
 #include "pmix_bcast/array.h"
 
 #include <ctype.h>
@@ -198,9 +199,10 @@ struct task_reader {
     unsigned blocks;   /* likewise, since others had their turn */
     char *text;        /* what was read, and room for a NUL */
     size_t room;
-    size_t from, end; /* what of it is to be looked at */
-    uint64_t lines;   /* that have ended before `from` */
-    uint64_t next;    /* word of a list, number of a range */
+    size_t from, end;      /* what of it is to be looked at */
+    uint64_t lines;        /* that have ended before `from` */
+    struct unit_need need; /* of the next row */
+    uint64_t next;         /* word of a list, number of a range */
 };
 
 const char *task_reader_name(const struct task_reader *r)
@@ -664,7 +666,7 @@ static int is_skipped(const struct task_sources *s,
 
 /* What we, or other programs, read in a comment; to skip it would be to do something
  * else. */
-enum instruction { NO_INSTRUCTION, ENDS, PARTS, UNKNOWN };
+enum instruction { NO_INSTRUCTION, ENDS, PARTS, NEEDS, UNKNOWN };
 
 static enum instruction instruction_of(const struct task_sources *s,
                                        const char *text,
@@ -692,7 +694,34 @@ static enum instruction instruction_of(const struct task_sources *s,
             && memcmp(text, known[i].text, len) == 0)
             return known[i].is;
     }
+    if (is == UNKNOWN && len > strlen(TASK_LINE_NEED)
+        && memcmp(text, TASK_LINE_NEED, strlen(TASK_LINE_NEED)) == 0)
+        is = NEEDS;
     return is;
+}
+
+static int take_need(struct task_reader *r,
+                     const char *text,
+                     size_t len,
+                     struct es_error *err)
+{
+    size_t n = strlen(TASK_LINE_NEED);
+    char why[100];
+
+    if (!r->s->no_needs)
+        return task_need_parse(&r->need, text + n, len - n, r->name, r->lines,
+                               err);
+    snprintf(why, sizeof why, "says what a task needs, and %s is given",
+             r->s->no_needs);
+    return refuse_line(r, r->lines, "leave one of them out", err, why);
+}
+
+/* At the end of a list: the task that a line speaks of is not there. */
+static void tell_needless(const struct task_reader *r)
+{
+    if (r->need.line > 0)
+        notice("warning: %s:%ju: no command line follows what this line says",
+               r->name, (uintmax_t)r->need.line);
 }
 
 /* The list ends here. */
@@ -706,6 +735,7 @@ static int end_here(struct task_reader *r, struct es_error *err)
                "is not run",
                r->name, (uintmax_t)r->lines);
     r->is_closed = 1;
+    tell_needless(r);
     return ROW_END;
 }
 
@@ -727,13 +757,16 @@ static int next_row(struct task_reader *r,
                     struct es_error *err)
 {
     size_t at = 0, len = 0;
-    int rc = r->begun ? ROW_THERE : pass_mark(r, err);
+    int rc = r->begun ? ROW_THERE : pass_mark(r, err), is_need;
 
     if (rc != ROW_THERE || r->is_closed)
         return rc == ROW_THERE ? ROW_END : rc;
     do {
+        is_need = 0;
         row->line = r->lines + 1;
         rc = next_line(r, &at, &len, err);
+        if (rc == ROW_END)
+            tell_needless(r);
         if (rc != ROW_THERE)
             return rc;
         switch (instruction_of(r->s, r->text + at, len)) {
@@ -741,16 +774,23 @@ static int next_row(struct task_reader *r,
             return end_here(r, err);
         case PARTS:
             return ROW_BARRIER;
+        case NEEDS:
+            if (take_need(r, r->text + at, len, err) < 0)
+                return -1;
+            is_need = 1;
+            break;
         case UNKNOWN:
             return refuse_line(
                 r, row->line,
-                "\"" TASK_LINE_BARRIER "\" and \"" TASK_LINE_END "\" are "
-                "known; give options for all lines, as --cpus 4",
+                "\"" TASK_LINE_BARRIER "\", \"" TASK_LINE_END "\" and, as in "
+                "\"#EVENSTEP cpus=4\", what a task needs are known",
                 err, "is an instruction that the list cannot have");
         case NO_INSTRUCTION:
             break;
         }
-    } while (is_skipped(r->s, r->text + at, len));
+    } while (is_need || is_skipped(r->s, r->text + at, len));
+    row->need = r->need;
+    r->need = (struct unit_need){0};
     if (!r->s->nul && memchr(r->text + at, '\0', len))
         return refuse_line(r, row->line,
                            "give a text, or -0 where a NUL ends each argument",

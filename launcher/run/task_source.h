@@ -7,6 +7,7 @@
 #define LAUNCHER_RUN_TASK_SOURCE_H
 
 #include "pmix_bcast/error.h"
+#include "policy/needs.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -36,7 +37,10 @@ struct task_sources { /* all zero: none */
     int nul;    /* lines end with a NUL: -0 */
     int commands; /* blank lines, and those that begin with #, are no tasks */
     int follow;   /* a file may grow until a line of it ends it */
-    int none;     /* -n 0: a task gets no values */
+    const char
+        *no_needs; /* the option with which no line says what a task needs;
+                             NULL: one may */
+    int none;      /* -n 0: a task gets no values */
     uint64_t
         most; /* rows of a task at most: -n N; 0: 1, or with `room` any number */
     size_t
@@ -83,6 +87,8 @@ struct task_value {
 
 struct task_row {  /* all zero: none; valid up to the next one */
     uint64_t line; /* of the file, from 1; 0: it is of none */
+    struct unit_need
+        need; /* that a line before it has said; line 0: none has */
     size_t n;
     struct task_value *value; /* from malloc(3) */
     size_t room;
@@ -91,7 +97,7 @@ struct task_row {  /* all zero: none; valid up to the next one */
 struct task_reader;
 
 /* Lines that are no tasks, of commands and of what is followed: the first ends the
- * list, whatever stands behind it. */
+ * list, whatever stands behind it; others are of task_need.h. */
 #define TASK_LINE_END     "#EVENSTEP end"
 #define TASK_LINE_BARRIER "#EVENSTEP barrier"
 

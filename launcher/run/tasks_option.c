@@ -2,6 +2,7 @@
 #include "launcher/run/tasks_option.h"
 #include "launcher/base/notice.h"
 #include "launcher/exec/task_words.h"
+#include "launcher/run/distribution.h"
 #include "launcher/run/shell_words.h"
 #include "launcher/run/task_feed.h"
 #include "launcher/run/task_fields.h"
@@ -214,11 +215,51 @@ static void settle_halt(struct run_options *o)
         o->policy_text = "manual:size=1";
 }
 
+/* Where lines say what a task needs, slots are counted for each, and not cut to what
+ * all need. */
+static int settle_needs(struct run_options *o, struct es_error *err)
+{
+    const struct need_list *needs = task_feed_needs(o->feed);
+    const char *other = o->overlap                              ? "--overlap"
+                        : o->ahead > 0 && o->ahead <= AHEAD_MAX ? "--ahead"
+                        : o->speculate                          ? "--speculate"
+                        : o->slots.kind == SLOTS_GPUS    ? "slots that are GPUs"
+                        : o->slots.kind == SLOTS_SOCKETS ? "--slots sockets"
+                                                         : NULL;
+
+    if (other && needs->n > 0)
+        return es_fail(
+            err, ES_USAGE, "leave one of them out",
+            "%s: line %ju of %s says what a task needs, which counts "
+            "cores",
+            other, (uintmax_t)needs->need[0].line,
+            o->list_path ? o->list_path : "the list");
+    o->sources.no_needs = other;
+    o->has_needs = needs->n > 0 || (o->follow && !other);
+    if (!o->has_needs && o->time_s > 0)
+        return es_fail(err, ES_USAGE,
+                       "leave it out; --timeout SECONDS is a limit of a task, "
+                       "--until-end SECONDS of the job",
+                       "--time: no line says what another task takes or needs "
+                       "(#EVENSTEP time=10m), so none begins before others");
+    if (!o->has_needs) {
+        if (o->exclusive)
+            o->slots =
+                (struct msg_slots){.kind = SLOTS_NUMBER, .n = 1, .beside = 1};
+        return 0;
+    }
+    o->usual =
+        (struct unit_need){.cores = o->exclusive ? NEEDS_ALL : o->slots.width,
+                           .memory = o->slots.memory,
+                           .seconds = o->time_s};
+    o->slots.width = 0;
+    o->slots.memory = 0;
+    return 0;
+}
+
 /* As people expect of tasks. */
 static void settle_defaults(struct run_options *o)
 {
-    if (o->slots.kind == SLOTS_NUMBER && o->slots.beside == 0)
-        o->slots = (struct msg_slots){.kind = SLOTS_CORES};
     if (o->halt.fail > 0)
         settle_halt(o);
     else if (o->keep_going == 0)
@@ -283,7 +324,10 @@ int tasks_option_settle(struct run_options *o, struct es_error *err)
         o->by_shell[0] = (char *)o->shell;
         o->command = o->by_shell;
     }
-    if (settle_journal(o, err) < 0)
+    if (o->slots.kind == SLOTS_NUMBER && o->slots.beside == 0)
+        o->slots =
+            (struct msg_slots){.kind = SLOTS_CORES, .memory = o->slots.memory};
+    if (settle_needs(o, err) < 0 || settle_journal(o, err) < 0)
         return -1;
     settle_defaults(o);
     return 0;

@@ -42,9 +42,9 @@
  *                        how many slots there are, each with a part of the node
  *                        of its own, how many commands run at once in each, and
  *                        how many cores or GPUs and bytes a slot has
- *   SLOTTED   agent      n u32, text            (answer to SLOTS; n 0: why)
+ *   SLOTTED   agent      n u32, memory u64, text  (answer to SLOTS; n 0: why)
  *   RUN       front end  id u64, frame u64, begin u64, end u64, slot u32,
- *                        label text, work text: "", or of a WORK
+ *                        label text, work text: "", or of a WORK; cores u32
  *   WORK      front end  work text, argc u32, argc x text: the command of a
  *                        type of work, where it differs from COMMAND's; it
  *                        comes after that
@@ -356,7 +356,8 @@ struct msg_slots {
     uint64_t memory; /* bytes of each: so there may be fewer; 0: not counted */
 };
 struct msg_slotted {
-    uint32_t n; /* likewise; 0: there are none of the kind */
+    uint32_t n;      /* likewise; 0: there are none of the kind */
+    uint64_t memory; /* bytes that the job has there */
     char text[TEXT_MAX];
 };
 struct msg_run {
@@ -364,6 +365,9 @@ struct msg_run {
     uint32_t slot; /* of the node, the first is 0 */
     char label[LABEL_MAX];
     char work[WORK_NAME_MAX]; /* "": of the COMMAND */
+    uint32_t
+        cores; /* places of slots that it has for itself, at most NODE_SLOTS_MAX;
+                       0: that of its slot */
 };
 struct msg_files {
     uint32_t apart;  /* 1: each slice has a folder of its own, new and empty */

@@ -180,6 +180,7 @@ int msg_read_slots(struct msg_slots *m, const uint8_t *body, size_t len)
 void msg_write_slotted(struct writer *w, const struct msg_slotted *m)
 {
     write_u32(w, m->n);
+    write_u64(w, m->memory);
     write_text(w, m->text);
 }
 
@@ -188,6 +189,7 @@ int msg_read_slotted(struct msg_slotted *m, const uint8_t *body, size_t len)
     struct reader r = reader_of(body, len);
 
     m->n = read_u32(&r);
+    m->memory = read_u64(&r);
     read_text(&r, m->text, sizeof m->text);
     if (m->n > NODE_SLOTS_MAX)
         r.bad = 1;
@@ -203,6 +205,7 @@ void msg_write_run(struct writer *w, const struct msg_run *m)
     write_u32(w, m->slot);
     write_text(w, m->label);
     write_text(w, m->work);
+    write_u32(w, m->cores);
 }
 
 int msg_read_run(struct msg_run *m, const uint8_t *body, size_t len)
@@ -216,7 +219,9 @@ int msg_read_run(struct msg_run *m, const uint8_t *body, size_t len)
     m->slot = read_u32(&r);
     read_text(&r, m->label, sizeof m->label);
     read_text(&r, m->work, sizeof m->work);
-    if (m->begin > m->end || m->slot >= NODE_SLOTS_MAX)
+    m->cores = read_u32(&r);
+    if (m->begin > m->end || m->slot >= NODE_SLOTS_MAX
+        || m->cores > NODE_SLOTS_MAX)
         r.bad = 1;
     return finish(&r, m, sizeof *m);
 }

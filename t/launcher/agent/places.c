@@ -111,6 +111,47 @@ static void test_apart(void)
     ok(apart, "1 to 12 slots: each CPU is in just one of them");
 }
 
+/* The CPUs of several together. */
+static const char *cpus_of(const struct place *place)
+{
+    struct places one = {.place = (struct place *)place, .n = 1};
+
+    return cpus(&one, 0);
+}
+
+/* Six cores of two threads for tasks that need several. */
+static void test_taken(void)
+{
+    struct places p = make(MACHINE, SLOTS_CORES, 0, no_words);
+    char *set[] = {(char *)"OMP_NUM_THREADS=9", NULL};
+    const struct place *got = places_take(&p, 1, 3, no_words);
+
+    ok(p.memory > 0, "the memory of the job is known");
+    is_str(cpus_of(got), "2,3,4,5,6,7", "three cores, from its own on");
+    is_str(got->environ[PLACE_WORDS - 1], "OMP_NUM_THREADS=3",
+           "and it is told");
+    is_str(cpus_of(places_take(&p, 2, 2, set)), "8,9,10,11",
+           "where its own are taken, others");
+    ok(!places_take(&p, 0, 1, set)->environ[PLACE_WORDS - 1],
+       "what is set already is not told");
+    is_str(cpus_of(places_take(&p, 5, 1, no_words)), "10,11",
+           "where none is free it shares its own");
+    places_leave(&p, 1);
+    is_str(cpus_of(places_take(&p, 4, 0, no_words)), "8,9",
+           "who has nothing said gets its own, whoever has it");
+    is_str(cpus_of(places_take(&p, 3, 3, no_words)), "2,3,4,5,6,7",
+           "what was given back can be had again");
+    places_leave(&p, 3);
+    places_leave(&p, 2);
+    is_str(cpus_of(places_take(&p, 5, 4, no_words)), "2,3,4,5,6,7,10,11",
+           "four, and not the one that another has");
+    places_clear(&p);
+    p = make(MACHINE, SLOTS_NUMBER, 13, no_words);
+    is_str(cpus_of(places_take(&p, 5, 4, no_words)), "all",
+           "where all share all, all");
+    places_clear(&p);
+}
+
 /* --- GPUs ----------------------------------------------------------------- */
 
 static char *words_of(const char *variable)
@@ -296,6 +337,7 @@ int main(void)
     unsetenv("CUDA_VISIBLE_DEVICES");
     test_cpus();
     test_apart();
+    test_taken();
     test_named();
     test_none();
     test_found_amd();

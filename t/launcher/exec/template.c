@@ -3,7 +3,7 @@
 #include "fault.h"
 #include "tap.h"
 
-static const struct msg_run slice = {7, 3, 10, 25, 4, "dawn", ""};
+static const struct msg_run slice = {7, 3, 10, 25, 4, "dawn", "", 0};
 
 static const struct {
     const char *word, *want;
@@ -89,7 +89,7 @@ static void test_next(void)
 static void test_values(void)
 {
     struct msg_run odd = {0, UINT64_MAX, UINT64_MAX, UINT64_MAX,
-                          0, "{node}",   ""};
+                          0, "{node}",   "",         0};
     char numbers[] = "{begin} {end} {count} {frame}", label[] = "{label}";
     char *argv[] = {numbers, label, NULL}, *none[] = {NULL};
     char node[NODE_NAME_MAX], **got = template_argv(argv, &odd, "{end}");

@@ -3,9 +3,11 @@
 #include "launcher/run/task_list.h"
 #include "fault.h"
 #include "launcher/exec/task_words.h"
+#include "launcher/run/task_need.h"
 #include "tap.h"
 
 #include <fcntl.h>
+#include <math.h>
 #include <sys/stat.h>
 
 static char folder[] = "/tmp/task_list.XXXXXX";
@@ -59,6 +61,92 @@ static void refused(const struct task_sources *s, size_t need, const char *says)
 
     if (!ok(strncmp(got, "2: ", 3) == 0 && strstr(got, says), "%s", says))
         diag("got %s", got);
+}
+
+/* --- what tasks need ------------------------------------------------------- */
+
+static int at_most_four(void *arg,
+                        const char *name,
+                        const struct unit_need *need,
+                        struct es_error *err)
+{
+    (void)arg;
+    return need->cores <= 4 || need->cores == NEEDS_ALL
+               ? 0
+               : task_need_refuse(need, name, "n3", 4, 1u << 30, err);
+}
+
+static void test_needs(void)
+{
+    struct task_sources s = {.commands = 1};
+    struct es_error err = {0};
+    struct task_list *l;
+    const struct need_list *needs;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *to = open_memstream(&text, &size);
+    uint64_t tasks = 0;
+
+    if (!to
+        || task_sources_file(&s, "tasks",
+                             text_file("a\n#EVENSTEP cpus=4 mem=2G\n\n"
+                                       "#EVENSTEP time=1.5h\nb\nc\n"
+                                       "#EVENSTEP exclusive\n"
+                                       "#EVENSTEP barrier\nd\n"
+                                       "#EVENSTEP cpus=5\ne\n"),
+                             &err)
+               < 0)
+        bail("no list");
+    l = task_list_open(&s, &err);
+    needs = task_list_needs(l);
+    is_int(task_list_write(l, 0, to, &tasks, &err), 0, "a list with needs");
+    is_int((long)tasks, 5, "whose lines are no tasks");
+    is_int((long)needs->n, 3, "each is of the task behind it");
+    ok(needs->need[0].unit == 1 && needs->need[0].cores == 4
+           && needs->need[0].memory == 2000000000u
+           && needs->need[0].seconds == 5400 && needs->need[0].line == 4,
+       "lines before one task are one need");
+    ok(needs->need[1].unit == 3 && needs->need[1].cores == NEEDS_ALL,
+       "a node, also over a barrier");
+    ok(task_list_check_needs(l, at_most_four, NULL, &err) < 0,
+       "one that is too large is refused");
+    ok(strstr(err.what, ":10: cpus=5 is more than any node has: n3,") != NULL,
+       "with its line: %s", err.what);
+    task_list_close(l);
+    fclose(to);
+    free(text);
+    s = (struct task_sources){.commands = 1, .shuf = 1};
+    (void)task_sources_file(&s, "tasks", text_file("#EVENSTEP cpus=1\na\n"),
+                            &err);
+    refused(&s, 0, "1 says what a task needs");
+    s = (struct task_sources){.commands = 1, .no_needs = "--overlap"};
+    (void)task_sources_file(&s, "tasks", text_file("#EVENSTEP cpus=1\na\n"),
+                            &err);
+    refused(&s, 0, ":1: says what a task needs, and --overlap is given");
+}
+
+/* What is written is read as the same. */
+static void test_need_print(void)
+{
+    const struct unit_need need[] = {{0, 1, 4, 2000000000u, 90.5},
+                                     {0, 1, NEEDS_ALL, 0, 0}};
+
+    for (size_t i = 0; i < 2; i++) {
+        struct unit_need got = {0};
+        struct es_error err = {0};
+        char *text = NULL;
+        size_t size = 0, n = strlen(TASK_LINE_NEED);
+        FILE *to = open_memstream(&text, &size);
+
+        task_need_print(to, &need[i]);
+        fclose(to);
+        is_int(task_need_parse(&got, text + n, size - n, "list", 1, &err), 0,
+               "a line of needs is one");
+        ok(got.cores == need[i].cores && got.memory == need[i].memory
+               && fabs(got.seconds - need[i].seconds) < 1e-9,
+           "and says the same");
+        free(text);
+    }
 }
 
 /* --- the command line ----------------------------------------------------- */
@@ -511,6 +599,8 @@ int main(void)
 {
     if (!mkdtemp(folder))
         bail("no folder");
+    test_needs();
+    test_need_print();
     test_lines();
     test_split();
     test_files();

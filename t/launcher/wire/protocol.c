@@ -191,7 +191,7 @@ static const struct msg_measured a_start = {6, 7, 300};
 static const struct msg_tasks some_tasks = {"17.2", NODE_TASKS_MAX, 300, 1};
 static const struct msg_idle an_idle = {UINT64_MAX, 20, 1};
 static const struct msg_slots some_slots = {SLOTS_CORES, 0, 2, 4, 1u << 30};
-static const struct msg_slotted an_answer = {NODE_SLOTS_MAX, "why"};
+static const struct msg_slotted an_answer = {NODE_SLOTS_MAX, 1u << 30, "why"};
 static const struct msg_over an_over = {103, (const uint8_t *)"why\n", 4};
 
 /* The sound bodies of progress and power, and of single numbers. */
@@ -228,7 +228,7 @@ static void write_sound_meter(enum which k, struct writer *w)
 /* ... of what is to be done, ... */
 static void write_sound_work(enum which k, struct writer *w)
 {
-    struct msg_run run = {9, 2, 10, UINT64_MAX, 3, "a label", "render"};
+    struct msg_run run = {9, 2, 10, UINT64_MAX, 3, "a label", "render", 4};
     struct msg_output output = {9, (const uint8_t *)"\0\xff", 2};
     struct msg_done d = {
         9, 3, 0, 2, 1000, 700, 1u << 20, (const uint8_t *)"why\n", 4};
@@ -816,12 +816,14 @@ static void test_text_bounds(void)
         write_u32(&w, 1);
         write_text(&w, xs(LABEL_MAX - 1 + more));
         write_text(&w, "");
+        write_u32(&w, 4);
         expect(RUN, &w, over ? "a label too long" : "the longest label");
         for (int i = 0; i < 4; i++)
             write_u64(&w, 1);
         write_u32(&w, 1);
         write_text(&w, "");
         write_text(&w, xs(WORK_NAME_MAX - 1 + more));
+        write_u32(&w, 4);
         expect(RUN, &w, over ? "a type too long" : "the longest type");
         try_command(4095 + more, 0, 0, over);
         try_command(0, DESTINATION_MAX - 1 + more, 0, over);
@@ -1017,7 +1019,7 @@ static void test_works(void)
 
 static void test_bad_slices(void)
 {
-    struct msg_run run = {0, 0, 2, 1, 0, "", ""};
+    struct msg_run run = {.begin = 2, .end = 1};
     struct msg_done d = {.status = 256};
     struct writer w = {0};
 
@@ -1029,6 +1031,10 @@ static void test_bad_slices(void)
     run.slot = NODE_SLOTS_MAX;
     msg_write_run(&w, &run);
     refused(RUN, &w, "a slot above those that a node can have");
+    run.slot = 0;
+    run.cores = NODE_SLOTS_MAX + 1;
+    msg_write_run(&w, &run);
+    refused(RUN, &w, "nor more cores than slots");
     msg_write_done(&w, &d);
     refused(DONE, &w, "an exit status over 255");
     d = (struct msg_done){.elapsed_ns = (uint64_t)INT64_MAX + 1};
