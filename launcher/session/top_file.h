@@ -85,9 +85,9 @@ struct top_node {
 
 /* The task that has run for longest, of those that run now. */
 struct top_longest {
-    char task
-        [TOP_TASK_MAX]; /* its text, cut, of characters that can be shown; "":
-                                none runs, or that is not known */
+    /* Its text, cut, of characters that can be shown; "": none runs, or that is not
+     * known. */
+    char task[TOP_TASK_MAX];
     char node[NODE_NAME_MAX];
     double seconds; /* since it began, at most; -1: none runs */
 };
