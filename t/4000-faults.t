@@ -180,8 +180,8 @@ ends_by_scancel() {
 	esac
 }
 back() { test "$(grep -c "^evenstep: n[0-3] is back$" err)" = "$1"; }
-cancel_step() { on_ctl scancel $(on_ctl squeue -h -s -j $job -o "%i %j" | sed -n "s/ evenstep$//p"); }
-once_more() { test "$(grep -c "warning: Slurm has ended the agents. step: starting agents once more on n0,n1,n2,n3$" err)" = $1; }
+cancel_step() { on_ctl scancel "$(on_ctl squeue -h -s -j "$job" -o "%i %j" | sed -n "s/ evenstep$//p")"; }
+once_more() { test "$(grep -c "warning: Slurm has ended the agents. step: starting agents once more on n0,n1,n2,n3$" err)" = "$1"; }
 test_expect_success 'scancel of the step, twice: all agents are started once more, exit 0, whole output' '
 	begin_gated && cancel_step && wait_for 60 once_more 1 && lost n0 && lost n3 && wait_for 60 back 4 && cancel_step && wait_for 60 once_more 2 && wait_for 60 back 8 && ends_well && nothing_left
 '
