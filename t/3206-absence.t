@@ -95,6 +95,17 @@ test_expect_success RULES 'the others cannot reach n2 at its port: that is said,
 	head -c 60000000 /dev/urandom >file && asked evenstep bcast file /tmp/evenstep-absence.file; code=$?; on_node n2 ip rule del pref 50; at_once; test $code = 0 &&
 	said "evenstep: warning: n[013] cannot reach n2 at [0-9.]+:610[0-9]+: .*" && on_node n2 cmp "$PWD/file" /tmp/evenstep-absence.file && nothing_left
 '
+address_of() { on_node "$1" ip -4 -o addr show eth0 | sed "s/.*inet \([0-9.]*\).*/\1/"; }
+test_expect_success RULES 'their calls to it fail at once, with EINVAL: it is named all the same' '
+	to=$(address_of n2) && for node in n0 n1 n3; do on_node $node ip rule add to $to ipproto tcp dport 61000-61100 blackhole || return 1; done &&
+	asked evenstep bcast file /tmp/evenstep-absence.other; code=$?; for node in n0 n1 n3; do on_node $node ip rule del to $to ipproto tcp dport 61000-61100 blackhole; done; at_once; test $code = 0 &&
+	said "evenstep: warning: n[013] cannot reach n2 at $to:610[0-9]+: this node cannot use that address: .*" && ! grep -E "cannot reach [^n]" err && on_node n2 cmp "$PWD/file" /tmp/evenstep-absence.other && nothing_left
+'
+test_expect_success RULES 'the calls of n2 to this host are dropped without an answer: it is named, with address and port' '
+	from=$(address_of n2) && on_ctl sh -c "ip rule add pref 90 lookup local && ip rule add pref 50 iif eth0 from $from ipproto tcp dport 61000-61100 blackhole && ip rule del pref 0" &&
+	{ test_expect_code 3 asked evenstep probe --nodes; code=$?; on_ctl ip rule del pref 50; cat err; test $code = 0; } &&
+	said "evenstep: n2: its agent has ended: .*no front end at [0-9.]+:610[0-9]+: no answer within 5 s: see the firewalls between, .*" && ! grep "once more" err && nothing_left
+'
 test_expect_success 'a node that Slurm cannot reach: it is named, not one that srun ended for it' '
 	put_agents && "$testbed" fault --name "$testbed_name" cut n2 &&
 	test_expect_code 3 asked evenstep probe --nodes; "$testbed" fault --name "$testbed_name" heal n2; at_once &&

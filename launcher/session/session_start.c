@@ -180,7 +180,7 @@ static void tell_absent(const struct launch_absent *a, char text[], size_t size)
 /* By an agent's last words: front_link.c. */
 static int cannot_call(const struct launch_absent *a)
 {
-    return strstr(a->why, "cannot call ") != NULL;
+    return strstr(a->why, "cannot call ") || strstr(a->why, "no front end at ");
 }
 
 /* Slurm's list of all that are left out, with some more. */
