@@ -437,7 +437,7 @@ bench-graph: all
 ours    = $(shell find contrib launcher pmix_bcast policy spank_plugin t -name '*.[ch]')
 manuals := $(wildcard launcher/*.[1-8] launcher/*/*.[1-8] policy/*.[1-8] spank_plugin/*.[1-8])
 scripts := $(wildcard contrib/testbed contrib/suite contrib/slurm_release.sh contrib/bench contrib/bench-bcast contrib/bench-mpi \
-             contrib/bench-graph contrib/bench-graph-claim contrib/bench-graph-size contrib/bench-graph-speeds contrib/bench-real contrib/bench-runs contrib/bench-tasks contrib/bench-truth contrib/requeue contrib/workflow/snakemake/evenstep-* contrib/workflow/nextflow/bin/hq contrib/containers/in-tree \
+             contrib/bench-absence contrib/bench-graph contrib/bench-graph-claim contrib/bench-graph-size contrib/bench-graph-speeds contrib/bench-real contrib/bench-runs contrib/bench-tasks contrib/bench-truth contrib/requeue contrib/workflow/snakemake/evenstep-* contrib/workflow/nextflow/bin/hq contrib/containers/in-tree \
              contrib/demo/run contrib/demo/table contrib/demo/plain-srun contrib/demo/render-rows contrib/graphs/mosaic contrib/packaging/dist \
              contrib/packaging/deb contrib/packaging/rpm contrib/packaging/check-deb contrib/packaging/link-plugin \
              t/fuzz/run t/lib/tier t/lib/one_test .ci/run)
