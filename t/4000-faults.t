@@ -186,7 +186,7 @@ test_expect_success 'scancel of the step, twice: all agents are started once mor
 	begin_gated && cancel_step && wait_for 60 once_more 1 && lost n0 && lost n3 && wait_for 60 back 4 && cancel_step && wait_for 60 once_more 2 && wait_for 60 back 8 && ends_well && nothing_left
 '
 test_expect_success 'with --journal and two slots, and files that come back: likewise' '
-	begin_making --journal journal2 && wait_for 60 is_ahead && cancel_step && wait_for 60 once_more 1 && : >go && wait $run; code=$?; cat err; test $code = 0 && ! grep "killed by signal" err &&
+	rm -f made-* && begin_making --journal journal2 && wait_for 60 is_ahead && cancel_step && wait_for 60 once_more 1 && : >go && wait $run; code=$?; cat err; test $code = 0 && ! grep "killed by signal" err &&
 	test_cmp want_made out && sort -n -k 1,1 -k 2,2 made-* | test_cmp want_made - && rm made-* && nothing_left
 '
 test_expect_success 'it is cancelled again and again: after three steps more the run fails' '
