@@ -481,7 +481,10 @@ int launch_rejoin(struct launch *l,
 
 int launch_is_aborted(const struct launch *l)
 {
-    return l->words.aborted;
+    for (size_t i = 0; l->words.aborted && i < l->words.n_ends; i++)
+        if (l->words.end[i].first == SRUN_WORDS_NO_TASK)
+            return 1;
+    return 0;
 }
 
 int launch_is_by_tcp(const struct launch *l)

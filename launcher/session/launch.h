@@ -78,7 +78,8 @@ int launch_rejoin(struct launch *l,
                   const char *list,
                   uint32_t n,
                   struct es_error *err);
-/* Does the current srun say that it ends its step on all nodes? */
+/* Does the current srun say that it ends its step on all nodes, as it could not start
+ * it on one of them?  Of a step that somebody cancels it does not. */
 int launch_is_aborted(const struct launch *l);
 int launch_is_by_tcp(const struct launch *l);
 /* Those meant for data; "": none. */

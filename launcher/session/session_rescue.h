@@ -2,9 +2,10 @@
 /*
  * session_rescue.h - a second step for the agents of a session that has begun.
  *
- * srun ends a whole step where Slurm cannot start it on one of its nodes, or
- * kills it.  Agents that are lost by that are started once more, in a step of
- * the nodes that had them, and call as nodes that were lost and are back.
+ * srun ends a whole step where Slurm cannot start it on one of its nodes.  Agents
+ * that are lost by that are started once more, in a step of the nodes that had
+ * them, and call as nodes that were lost and are back.  Who cancels the step wants
+ * its end: that is the end of the run, too.
  *
  * The loss of a node is told at once, as always.  When the last one is lost,
  * session_is_rescued() holds until one is back, or stranded() says that none will
