@@ -51,6 +51,10 @@
 /* Of a shorter time a meter tells the start of the command, not its speed. */
 #define DISPATCH_METER_S 0.2
 
+/* Of a frame that grows a piece is of so many units as take so long, or of one: what
+ * is behind a long one in its piece waits for it. */
+#define DISPATCH_GROWING_S 0.25
+
 /* With an end to keep to, a piece is taken to last so many times longer than it
  * is thought to. */
 #define DISPATCH_END_CARE 1.1
@@ -198,7 +202,8 @@ int dispatch_begin(struct dispatch *d,
 
 /* More units may come to the frame that is begun next, so nothing is to be told from
  * where in it a unit lies; and each is sent alone, as what is behind a long one in its
- * piece would wait, and for how long nobody knows.  Before dispatch_begin(); with 0, in
+ * piece would wait, and for how long nobody knows; by what they cost, once that is known,
+ * as many as DISPATCH_GROWING_S says.  Before dispatch_begin(); with 0, in
  * the frame, too: no more will come, and pieces are as of others from now on. */
 void dispatch_set_growing(struct dispatch *d, int is_growing);
 /* They have: such a frame ends there now, and they are in the pool.  0, or -1 if

@@ -120,6 +120,27 @@ static uint64_t at_once(const struct dispatch *d, uint64_t units)
     return d->is_growing && units > d->grain ? d->grain : units;
 }
 
+/* But where they are known to be short as many as are done in a while, so that their
+ * starts are few; by how many that is more than of any piece before is a guess. */
+static uint64_t at_once_by_cost(const struct dispatch *d,
+                                size_t node,
+                                uint64_t units)
+{
+    const struct cost *cost = d->sizing.cost;
+    double start, each, most;
+
+    if (!d->is_growing || !cost_is_known(cost))
+        return at_once(d, units);
+    start = cost_seconds(cost, node, 0);
+    each = cost_seconds(cost, node, 1) - start;
+    most = SIZING_GROWTH * fmax(cost_largest(cost, node), 1);
+    if (each > 0)
+        most = fmin(most, (DISPATCH_GROWING_S - start) / each);
+    if (!(most > (double)d->grain))
+        return at_once(d, units);
+    return most < (double)units ? (uint64_t)most / d->grain * d->grain : units;
+}
+
 static void take_from_pool(struct dispatch *d, size_t node, double now)
 {
     size_t i = batch_for(d, node);
@@ -130,7 +151,9 @@ static void take_from_pool(struct dispatch *d, size_t node, double now)
         return;
     units = dispatch_is_by_cost(d) ? part_by_cost(d, node, i, now)
                                    : part_of_pool(d, node);
-    b = unit_pool_take(&d->pool, i, at_once(d, units));
+    units = dispatch_is_by_cost(d) ? at_once_by_cost(d, node, units)
+                                   : at_once(d, units);
+    b = unit_pool_take(&d->pool, i, units);
     dispatch_set_waiting(d, node, b);
     d->node[node].chunk = units_in(b.units);
 }

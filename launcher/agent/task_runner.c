@@ -37,12 +37,14 @@ struct runner {
     /* As the arguments have it: */
     int has_records;
     const char *shell; /* NULL: none */
-    int64_t retries, timeout_ms, delay_ms;
+    int64_t retries, timeout_ms, delay_ms, patience_ms;
     char ok[STATUS_MAX];
     char **command;
     unsigned how; /* of task_words() */
     /* The piece: */
     struct task_place place;
+    uint64_t end;   /* of its units */
+    int gives_back; /* what is behind the task at hand */
     struct task_record record;
     char number[32];
     char *line; /* of the record, room bytes */
@@ -231,13 +233,28 @@ static void press(struct runner *r, struct task *t)
     }
 }
 
+static int may_give_back(const struct runner *r)
+{
+    return r->patience_ms > 0 && !r->gives_back && r->place.unit + 1 < r->end;
+}
+
+/* It runs for so long that those behind it are for others. */
+static int give_back(struct runner *r, const struct task *t)
+{
+    if (!may_give_back(r) || t->has_ended
+        || left_ms(t->process.begin_ns, r->patience_ms) > 0)
+        return 0;
+    r->gives_back = 1;
+    return put_part(r, TASK_LAST, "", 0) < 0 ? -1 : flush(r);
+}
+
 static int follow(struct runner *r, struct task *t)
 {
     while (!t->has_ended) {
         struct pollfd fd[] = {{.fd = r->signal_fd, .events = POLLIN},
                               {.fd = t->process.out_fd, .events = POLLIN},
                               {.fd = t->process.err_fd, .events = POLLIN}};
-        int waits = r->len > 0 || r->timeout_ms > 0;
+        int waits = r->len > 0 || r->timeout_ms > 0 || may_give_back(r);
         int n = poll(fd, 3, waits ? FLUSH_MS : -1);
 
         if (n < 0 && errno != EINTR)
@@ -252,6 +269,8 @@ static int follow(struct runner *r, struct task *t)
                 && read_some(r, &t->process.err_fd, TASK_ERR) < 0))
             return -1;
         press(r, t);
+        if (give_back(r, t) < 0)
+            return -1;
     }
     return 0;
 }
@@ -536,12 +555,12 @@ static int run_unit(struct runner *r, struct es_error *err)
     return rc;
 }
 
-static int run_all(struct runner *r, uint64_t end, struct es_error *err)
+static int run_all(struct runner *r, struct es_error *err)
 {
     int rc = set_number(r, "EVENSTEP_COUNT", 1);
 
-    for (; rc == 0 && r->place.unit < end && !begins_no_more(r)
-           && !r->cannot_exec;
+    for (; rc == 0 && r->place.unit < r->end && !begins_no_more(r)
+           && !r->cannot_exec && !r->gives_back;
          r->place.unit++) {
         int there = next_record(r, err);
 
@@ -592,6 +611,8 @@ static int take_option(struct runner *r, const char *word)
         return number_parse_int(value, 0, INT32_MAX, &r->retries);
     else if (strncmp(word, "--timeout=", 10) == 0)
         return number_parse_int(value, 1, INT64_MAX / 2000000, &r->timeout_ms);
+    else if (strncmp(word, "--patience=", 11) == 0)
+        return number_parse_int(value, 1, INT64_MAX / 2000000, &r->patience_ms);
     else if (strncmp(word, "--delay=", 8) == 0)
         return number_parse_int(value, 0, INT64_MAX / 2000000, &r->delay_ms);
     else if (strncmp(word, "--ok=", 5) == 0)
@@ -608,12 +629,12 @@ static const char *env_text(const char *name)
     return text ? text : "";
 }
 
-static int take_piece(struct runner *r, uint64_t *end)
+static int take_piece(struct runner *r)
 {
     uint64_t slot, frame;
 
     if (number_parse_u64(env_text("EVENSTEP_BEGIN"), &r->place.unit) < 0
-        || number_parse_u64(env_text("EVENSTEP_END"), end) < 0
+        || number_parse_u64(env_text("EVENSTEP_END"), &r->end) < 0
         || number_parse_u64(env_text("EVENSTEP_SLOT"), &slot) < 0
         || number_parse_u64(env_text("EVENSTEP_FRAME"), &frame) < 0)
         return -1;
@@ -659,10 +680,9 @@ static int listen_to_signals(struct runner *r)
 int task_runner_main(int argc, char **argv, struct es_error *err)
 {
     static struct runner r;
-    uint64_t end = 0;
     int rc;
 
-    if (take_arguments(&r, argc, argv) < 0 || take_piece(&r, &end) < 0)
+    if (take_arguments(&r, argc, argv) < 0 || take_piece(&r) < 0)
         return es_fail(
             err, ES_USAGE,
             "evenstep-agent is started by `evenstep run`, not by hand",
@@ -674,7 +694,7 @@ int task_runner_main(int argc, char **argv, struct es_error *err)
         return es_fail(err, ES_ENV, "see signalfd(2)", "signals: %s",
                        strerror(errno));
     r.memory_kills = job_memory_kills("/proc", "/sys");
-    rc = run_all(&r, end, err);
+    rc = run_all(&r, err);
     template_free(r.environ);
     task_record_free(&r.record);
     free(r.line);

@@ -139,8 +139,8 @@ static void on_output(struct run *r,
         session_drop(r->front.session, node);
     else if (distribution_output(r->distribution, node, &m, r->err) < 0)
         run_finish(r, 1);
-    else if (r->o->each)
-        run_tasks_output(r, node, &m);
+    else if (r->o->each && run_tasks_output(r, node, &m))
+        run_frames_feed(r);
 }
 
 static void on_file(struct run *r, size_t node, const uint8_t *body, size_t len)

@@ -70,6 +70,7 @@ struct task_at_hand { /* of a slot */
     uint64_t piece;   /* id of that which has told last how far it is */
     uint64_t ended;   /* tasks of it that have */
     int64_t since_ns; /* the last of these did, as it is told */
+    int gives_back;   /* it begins none behind the one at hand */
     struct task_stream stream; /* which tells it */
 };
 

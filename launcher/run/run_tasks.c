@@ -41,7 +41,7 @@ char **run_tasks_command(struct run *r)
 
     while (!o->is_tasks && o->command[words])
         words++;
-    argv = calloc(words + 9, sizeof *argv);
+    argv = calloc(words + 10, sizeof *argv);
     if (!argv)
         return NULL;
     print_ok(o, t->ok, sizeof t->ok);
@@ -60,6 +60,8 @@ char **run_tasks_command(struct run *r)
         add_word(argv, &n, t->delay);
     if (o->shell)
         add_word(argv, &n, t->shell);
+    if (o->follow)
+        add_word(argv, &n, (char *)"--patience=500");
     if (o->repeats)
         add_word(argv, &n, (char *)"--repeat");
     add_word(argv, &n, "--");
@@ -550,22 +552,42 @@ static void on_end(void *arg, const struct task_end *e)
     hand->since_ns = clock_ns();
 }
 
-void run_tasks_output(struct run *r, size_t node, const struct msg_output *m)
+static void on_last(void *arg)
 {
-    static const struct task_events on = {on_text, on_again, on_end};
-    const struct piece *p = distribution_piece(r->distribution, node, m->id);
+    struct task_at_hand *hand = arg;
+
+    hand->gives_back = 1;
+}
+
+/* What is behind the task at hand is for others.  1, or 0. */
+static int take_back(struct run *r, struct piece *p, struct task_at_hand *hand)
+{
+    uint64_t units = hand->ended + 1;
+
+    if (!hand->gives_back)
+        return 0;
+    hand->gives_back = 0;
+    return units < p->part.units.end - p->part.units.begin
+           && distribution_cut(r->distribution, p, units) == 0;
+}
+
+int run_tasks_output(struct run *r, size_t node, const struct msg_output *m)
+{
+    static const struct task_events on = {on_text, on_again, on_end, on_last};
+    struct piece *p = distribution_piece(r->distribution, node, m->id);
     struct run_tasks *t = &r->tasks;
     struct task_at_hand *hand;
 
     if (!t->hand)
         t->hand = calloc(r->slots.n, sizeof *t->hand);
     if (!p || !t->hand)
-        return;
+        return 0;
     hand = &t->hand[p->part.node];
     if (hand->piece != m->id)
         *hand = (struct task_at_hand){.piece = m->id};
     /* One that is no stream is refused when its piece is back. */
     (void)task_stream_read(&hand->stream, m->bytes, m->len, &on, hand);
+    return take_back(r, p, hand);
 }
 
 /* The unit of that slot; 0: none. */

@@ -29,8 +29,9 @@ int run_tasks_hear(struct run *r,
 /* That piece counts: it has the text of its tasks for its output; what failed is
  * told, logged and kept.  Likewise. */
 int run_tasks_keep(struct run *r, struct piece *p);
-/* What a piece has sent, in the order of sending: how far its node is with it. */
-void run_tasks_output(struct run *r, size_t node, const struct msg_output *m);
+/* What a piece has sent, in the order of sending: how far its node is with it.  1: some of
+ * its tasks are for others now, which are to be fed; else 0. */
+int run_tasks_output(struct run *r, size_t node, const struct msg_output *m);
 /* The task that has run for longest of those that run now: its text, cut to what there
  * is room for, its node, and since when, which is when the one before it in its slot
  * ended; task "" if none runs.  arg is the run.  O(slots). */

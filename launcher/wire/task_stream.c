@@ -63,7 +63,7 @@ static int begin_part(struct task_stream *r)
     r->n = 0;
     if (r->kind == TASK_END)
         return r->left == TASK_END_BYTES ? 0 : -1;
-    if (r->kind == TASK_AGAIN)
+    if (r->kind == TASK_AGAIN || r->kind == TASK_LAST)
         return r->left == 0 ? 0 : -1;
     return (r->kind == TASK_OUT || r->kind == TASK_ERR) && r->left > 0
                    && r->left <= TASK_PART_MAX
@@ -84,6 +84,8 @@ static int end_part(struct task_stream *r,
     }
     if (r->kind == TASK_AGAIN)
         on->again(arg);
+    if (r->kind == TASK_LAST && on->last)
+        on->last(arg);
     r->kind = 0;
     r->n = 0;
     return 0;

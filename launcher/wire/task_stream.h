@@ -6,7 +6,8 @@
  *
  * It is a sequence of parts: kind u8, length u32, and so many bytes.  TASK_OUT and
  * TASK_ERR are what the task at hand has written.  TASK_AGAIN, without bytes: it has
- * failed and is tried again, and what it has written to stdout does not count.  TASK_END
+ * failed and is tried again, and what it has written to stdout does not count.
+ * TASK_LAST, likewise: it is long, and those behind it in its piece are not begun.  TASK_END
  * is how it ended, and the next part is of the next task.  Numbers are little endian.
  */
 #ifndef LAUNCHER_WIRE_TASK_STREAM_H
@@ -15,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum task_part { TASK_OUT = 1, TASK_ERR, TASK_END, TASK_AGAIN };
+enum task_part { TASK_OUT = 1, TASK_ERR, TASK_END, TASK_AGAIN, TASK_LAST };
 
 #define TASK_PART_HEAD 5u     /* bytes before those of a part */
 #define TASK_PART_MAX  65536u /* bytes of a part */
@@ -58,6 +59,7 @@ struct task_events {
     void (*text)(void *arg, enum task_part kind, const void *bytes, size_t len);
     void (*again)(void *arg);
     void (*end)(void *arg, const struct task_end *e);
+    void (*last)(void *arg); /* or NULL */
 };
 
 /* The next bytes.  0, or -1: it is no such stream, and what follows is not read. */

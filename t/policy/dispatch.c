@@ -1448,6 +1448,17 @@ static void test_growing(const char *what, uint64_t pieces, int is_bundles)
     if (dispatch_feed(run.d, 1) < 0)
         bail("no memory");
     ok(out_of(0) == 1, "%s: one more is sent", what);
+    for (double at = 1.001; pieces == DISPATCH_BY_COST && at < 1.02;
+         at += 0.001) {
+        dispatch_answered(run.d, dispatch_node(run.d, 0)->piece[0], at, 0.001,
+                          0);
+        if (dispatch_feed(run.d, at) < 0)
+            bail("no memory");
+        if (out_of(0) > 1)
+            break;
+    }
+    ok((out_of(0) > 1) == (pieces == DISPATCH_BY_COST) && out_of(0) < 50,
+       "%s: of short ones, which that is known of, more at once", what);
     dispatch_set_growing(run.d, 0);
     dispatch_answered(run.d, dispatch_node(run.d, 0)->piece[0], 2, 0.9, 0);
     if (dispatch_feed(run.d, 2) < 0)

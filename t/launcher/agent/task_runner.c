@@ -354,6 +354,17 @@ static void test_long_words(void)
 
 /* --- limits --------------------------------------------------------------- */
 
+static void test_patience(void)
+{
+    run(0, 3, "1\techo quick\n2\tsleep 0.4\n3\ttouch no\n",
+        WORDS(BY_SHELL, "--patience=50", "--"));
+    ok(status == 0 && n == 2 && has_ended(1, 0, 0) && !is_there("no"),
+       "what is behind one that proves long is not begun");
+    run(0, 2, "1\techo quick\n2\tsleep 0.4\n",
+        WORDS(BY_SHELL, "--patience=50", "--"));
+    ok(status == 0 && n == 2, "the last one may be");
+}
+
 static void test_timeout(void)
 {
     run(0, 3,
@@ -575,6 +586,7 @@ int main(void)
     test_ends();
     test_programs();
     test_long_words();
+    test_patience();
     test_timeout();
     test_what_is_left();
     test_daemons();
