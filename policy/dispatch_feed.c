@@ -206,6 +206,11 @@ static struct batch next_needed(struct dispatch *d, size_t node)
     uint64_t unit;
     size_t i = 0;
 
+    if (units_in(d->node[node].waiting.units) > 0) { /* by cost, before */
+        before = d->node[node].waiting;
+        dispatch_set_waiting(d, node, b);
+        dispatch_put_back(d, &before);
+    }
     if (!needs_choose(d->needs, node, pool, is_choosy(d, node), &unit))
         return b;
     while (pool->batch[i].units.end <= unit)
@@ -222,7 +227,9 @@ static struct batch next_needed(struct dispatch *d, size_t node)
 /* Pieces that a node may have out. */
 static size_t most_out(const struct dispatch *d)
 {
-    return d->kind->bundles && !d->is_growing && !d->needs ? DISPATCH_OUT : 1;
+    return d->kind->bundles && !d->is_growing && !dispatch_picks(d)
+               ? DISPATCH_OUT
+               : 1;
 }
 
 /* Does it work at a piece, or one of another frame, that will be done when the
@@ -317,7 +324,7 @@ static int feed(struct dispatch *d, size_t node, double now)
         return 0;
     if (dispatch_make_room(d) < 0)
         return DISPATCH_NO_MEMORY;
-    if (d->needs)
+    if (dispatch_picks(d))
         b = next_needed(d, node);
     else
         b = d->kind->bundles ? next_bundle(d, node) : next_piece(d, node, now);
@@ -468,7 +475,7 @@ double dispatch_gap(const struct dispatch *d)
  * a node is tried there again if no other has what it needs. */
 static int force_needed(struct dispatch *d, double now)
 {
-    if (!d->needs || d->pool.units == 0 || d->out > 0 || now >= d->end)
+    if (!dispatch_picks(d) || d->pool.units == 0 || d->out > 0 || now >= d->end)
         return 0;
     for (size_t i = 0; i < d->nodes; i++)
         if (d->node[i].is_awaited)
@@ -499,7 +506,7 @@ static int hand_group(struct dispatch *d, size_t node, double now)
 
 int dispatch_hand(struct dispatch *d, size_t node, double now)
 {
-    if (d->needs)
+    if (dispatch_picks(d))
         return hand_group(d, node, now);
     d->is_fresh = 0;
     for (size_t i = 0; i < most_out(d); i++)

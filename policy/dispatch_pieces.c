@@ -14,7 +14,7 @@
 int dispatch_is_by_cost(const struct dispatch *d)
 {
     return d->most_pieces == DISPATCH_BY_COST && d->sizing.cost
-           && !d->kind->bundles && !d->needs;
+           && !d->kind->bundles && !dispatch_picks(d);
 }
 
 int dispatch_may_send(const struct dispatch *d, size_t node)

@@ -84,6 +84,12 @@ void dispatch_set_awaited(struct dispatch *d, size_t node, int is_awaited);
  * could come back to the pool, of one node more than now. */
 int dispatch_make_room(struct dispatch *d);
 void dispatch_set_waiting(struct dispatch *d, size_t node, struct batch b);
+/* Does needs.h say what each lane begins with?  In a list that grows only once something
+ * is said of a unit: until then short ones go many at a time. */
+static inline int dispatch_picks(const struct dispatch *d)
+{
+    return d->needs && needs_are_said(d->needs);
+}
 /* Nobody has it any more.  There is room: dispatch_make_room(). */
 void dispatch_put_back(struct dispatch *d, const struct batch *b);
 /* A piece is out from now on. */

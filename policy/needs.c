@@ -508,6 +508,11 @@ void needs_give(struct needs *n, size_t lane)
     *l = (struct lane){0};
 }
 
+int needs_are_said(const struct needs *n)
+{
+    return n->said->n > 0 || n->usual.cores > 1 || n->usual.memory > 0;
+}
+
 uint32_t needs_cores(const struct needs *n, size_t lane)
 {
     return n->said->n > 0 || n->usual.cores > 1 ? n->lane[lane].cores : 0;

@@ -86,6 +86,9 @@ int needs_choose(struct needs *n,
 /* A lane, which has none, has a unit out, or has it no more. */
 void needs_take(struct needs *n, size_t lane, uint64_t unit);
 void needs_give(struct needs *n, size_t lane);
+/* Is anything said of any unit so far?  If not, each needs one core, and any lane may
+ * begin any of them, also many one behind the other. */
+int needs_are_said(const struct needs *n);
 /* Cores that a lane has now; 0: it has none, or one, as nothing was said of any unit. */
 uint32_t needs_cores(const struct needs *n, size_t lane);
 
