@@ -104,7 +104,7 @@ test_expect_success RULES 'their calls to it fail at once, with EINVAL: it is na
 test_expect_success RULES 'the calls of n2 to this host are dropped without an answer: it is named, with address and port' '
 	from=$(address_of n2) && on_ctl sh -c "ip rule add pref 90 lookup local && ip rule add pref 50 iif eth0 from $from ipproto tcp dport 61000-61100 blackhole && ip rule del pref 0" &&
 	{ test_expect_code 3 asked evenstep probe --nodes; code=$?; on_ctl ip rule del pref 50; cat err; test $code = 0; } &&
-	said "evenstep: n2: its agent has ended: .*no front end at [0-9.]+:610[0-9]+: no answer within 5 s: see the firewalls between, .*" && ! grep "once more" err && nothing_left
+	said "evenstep: n2: its agent has ended: .*no front end at [0-9.]+:610[0-9]+: no answer within 5 s: see the firewalls between, .*" && said "evenstep: waiting for the agent of n2, [0-9]+ s at most: see slurmd.s log there" && ! grep "once more" err && nothing_left
 '
 test_expect_success 'a node that Slurm cannot reach: it is named, not one that srun ended for it' '
 	put_agents && "$testbed" fault --name "$testbed_name" cut n2 &&
@@ -140,7 +140,8 @@ test_expect_success 'a run goes on without it then' '
 '
 test_expect_success 'a node whose prolog takes 20 s: the others wait for it, and are started once' '
 	put_agents && : >"$prolog.slow" && asked evenstep probe --nodes; code=$?; rm "$prolog.slow"; cat got; at_once &&
-	test $code = 0 && for node in n0 n1 n2 n3; do grep -q "^ *$node " got || return 1; done && nothing_left
+	test $code = 0 && for node in n0 n1 n2 n3; do grep -q "^ *$node " got || return 1; done && nothing_left &&
+	said "evenstep: waiting for the agent of n2, [0-9]+ s at most: see slurmd.s log there"
 '
 test_expect_success PMIX 'likewise of a step with PMIx that srun attends' '
 	: >"$prolog.slow" && EVENSTEP_CONF="$PWD/by-pmix.conf" on_ctl srun -N4 --mpi=pmix --evenstep=required sh -c "test -e \$EVENSTEP_DIR/conntable && echo attended" >got 2>err; code=$?; rm "$prolog.slow"; cat got; at_once &&
@@ -148,7 +149,8 @@ test_expect_success PMIX 'likewise of a step with PMIx that srun attends' '
 '
 test_expect_success 'slurmd of n2 is stopped: in the end n2 is named' '
 	stopped=$(ours -f "slurmd.* n2( |$)") && test -n "$stopped" && kill -STOP $stopped && { test_expect_code 3 asked evenstep probe --nodes; code=$?; kill -CONT $stopped; cat err; test $code = 0; } &&
-	said "evenstep: n2( [(].*[)])? did not come: .*" && nothing_left
+	said "evenstep: n2( [(].*[)])? did not come: .*" && nothing_left &&
+	said "evenstep: waiting for the agent of n2, [0-9]+ s at most: see slurmd.s log there"
 '
 test_expect_success 'down' '
 	for node in ctl n0 n1 n2 n3; do on_node $node rm -rf "${agent%/*}"; done; rm -f "$prolog" "$prolog.slow"; testbed_down

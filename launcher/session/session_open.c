@@ -179,6 +179,7 @@ void session_close(struct session *s)
     arrival_destroy(s->arrival);
     recall_end(s->recall);
     absence_destroy(s->absence);
+    absence_destroy(s->late);
     free(s->nodes);
     free(s->without.list);
     session_start_forget(s);
@@ -192,6 +193,8 @@ void session_close(struct session *s)
         event_free(s->deadline);
     if (s->early_timer)
         event_free(s->early_timer);
+    if (s->late_timer)
+        event_free(s->late_timer);
     sodium_memzero(&s->secret, sizeof s->secret);
     free(s);
 }

@@ -25,7 +25,9 @@
  * a second step has always been well. */
 #define STALL_MS 5000
 /* For agents that have stayed to answer; then others are started. */
-#define RECALL_MS  5000
+#define RECALL_MS 5000
+/* Since the last that came: who waits wants to know for whom. */
+#define LATE_MS    2000
 #define ABSENCE_MS 5000 /* for sinfo to say who is missing */
 /* A session of more agents is ready when all are: until then there is no tree for
  * its orders. */
@@ -501,11 +503,64 @@ static void come(struct session *s,
 
 /* --- what the agents' arrival brings -------------------------------------- */
 
+/* Slurm is asked which nodes have not come.  0 or -1. */
+static int ask_who(struct session *s,
+                   struct absence **who,
+                   absence_told_fn told)
+{
+    uint32_t n = arrival_size(s->arrival);
+    const char **came = calloc((size_t)n + 1, sizeof *came);
+    size_t here = 0;
+    int rc = -1;
+
+    for (uint32_t i = 0; came && i < n; i++)
+        if (arrival_agent(s->arrival, i))
+            came[here++] = arrival_agent(s->arrival, i)->node;
+    if (came && s->nodes && !*who)
+        rc = absence_ask(who, s->base, s->nodes, came, here, told, s);
+    free(came);
+    return rc;
+}
+
+static int is_waiting(const struct session *s)
+{
+    return !s->ready && !s->closing && !s->failed && !s->again && !s->recall
+           && arrival_came(s->arrival) < arrival_size(s->arrival);
+}
+
+static void on_late_told(void *arg, const struct absent_nodes *absent)
+{
+    struct session *s = arg;
+
+    if (absent->n > 0 && is_waiting(s))
+        notice(
+            "waiting for the agent of %.1400s, %d s at most: see slurmd's log "
+            "there",
+            absent->text, s->start_ms / 1000);
+    absence_destroy(s->late);
+    s->late = NULL;
+}
+
+static void on_late(evutil_socket_t fd, short what, void *arg)
+{
+    struct session *s = arg;
+
+    (void)fd;
+    (void)what;
+    if (!is_waiting(s) || s->told_late)
+        return;
+    s->told_late = 1;
+    (void)ask_who(s, &s->late, on_late_told);
+}
+
 static void on_here(void *arg)
 {
+    static const struct timeval late = {LATE_MS / 1000, LATE_MS % 1000 * 1000};
     struct session *s = arg;
     struct es_error err = {0};
 
+    if (!s->is_local && !s->told_late)
+        (void)evtimer_add(s->late_timer, &late);
     if (s->is_local || arrival_came(s->arrival) == arrival_size(s->arrival))
         allow(s, CALL_MS);
     if (s->is_local && !s->failed
@@ -696,19 +751,8 @@ static void on_absent_told(void *arg, const struct absent_nodes *absent)
 /* 1 if Slurm is asked who is missing. */
 static int ask_absent(struct session *s)
 {
-    uint32_t n = arrival_size(s->arrival);
-    const char **came = calloc((size_t)n + 1, sizeof *came);
-    size_t here = 0;
-    int rc = -1;
-
-    for (uint32_t i = 0; came && i < n; i++)
-        if (arrival_agent(s->arrival, i))
-            came[here++] = arrival_agent(s->arrival, i)->node;
-    if (came && s->nodes && !s->absence)
-        rc = absence_ask(&s->absence, s->base, s->nodes, came, here,
-                         on_absent_told, s);
-    free(came);
-    return rc == 0 && session_set_deadline(s, ABSENCE_MS) == 0;
+    return ask_who(s, &s->absence, on_absent_told) == 0
+           && session_set_deadline(s, ABSENCE_MS) == 0;
 }
 
 /* 1 if Slurm says that the agents' step is still to be created, as srun waits for
@@ -878,9 +922,10 @@ int session_start(struct session *s,
     s->sat = calloc(s->seats + 1, 1);
     s->deadline = evtimer_new(s->base, on_deadline, s);
     s->early_timer = evtimer_new(s->base, on_early, s);
+    s->late_timer = evtimer_new(s->base, on_late, s);
     s->arrival = arrival_create(s->base, &arrival_events, s);
-    if (!s->sat || !s->deadline || !s->early_timer || !s->arrival
-        || session_set_deadline(s, s->start_ms) < 0)
+    if (!s->sat || !s->deadline || !s->early_timer || !s->late_timer
+        || !s->arrival || session_set_deadline(s, s->start_ms) < 0)
         return es_no_memory(err);
     if (!s->is_local)
         s->wanted = companion_nodes(&setup->place);

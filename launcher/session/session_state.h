@@ -52,10 +52,13 @@ struct session {
     int told_queued;           /* that Slurm does not start them yet */
     int again;                 /* the deadline is that of another start */
     char *nodes; /* Slurm's list of those that must come; NULL: not known */
-    struct absence *absence; /* who has not, as it is asked; or NULL */
-    char aborted[400];       /* why srun has ended all, or "" */
-    char absent[64];         /* how many came, until that is told */
-    struct {                 /* session_rescue.h */
+    struct absence *absence;  /* who has not, as it is asked; or NULL */
+    struct event *late_timer; /* since an agent came, and not all have */
+    struct absence *late;     /* likewise asked, to say who is waited for */
+    int told_late;
+    char aborted[400]; /* why srun has ended all, or "" */
+    char absent[64];   /* how many came, until that is told */
+    struct {           /* session_rescue.h */
         enum {
             RESCUE_NOT,
             RESCUE_ASKED,  /* all are lost: srun's words say what is next */
