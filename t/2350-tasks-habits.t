@@ -61,7 +61,7 @@ test_expect_success 'what the answer for --tagstring says works' '
 test_expect_success 'options that make no sense for command lines, and those that --each has no use for' '
 	test_expect_code 2 tasks --range 0:5 two && begins "evenstep: --range: not an option of tasks: evenstep run has it" &&
 	test_expect_code 2 tasks -a two two && begins "evenstep: -a: not an option of tasks" && test_expect_code 2 tasks -n 2 two && begins "evenstep: --max-args: not an option of tasks" &&
-	for words in "--queue two" "--persistent" "--record 2 --lines two" "--stdout o-{begin}" "--return o" "--bisect" "--exec /tmp/x" "--replace [[]]"; do
+	for words in "--queue two" "--persistent" "--record 2 --lines two" "--stdout o-{begin}" "--return o" "--bisect" "--replace [[]]"; do
 		test_expect_code 2 each $words -- echo {} ::: 1 && begins "exclude each other" || return 1
 	done &&
 	for words in "--colsep ," "--null" "-N 2" "-X" "--shuf" "--shell" "--delay 1" "--arg-file two" "--halt never" "--unordered"; do
