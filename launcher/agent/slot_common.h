@@ -2,7 +2,7 @@
 /*
  * slot_common.h - what the slots of a node have in common; and of one of them,
  * what those know that do its slices: the commands (slice_command.h) and the
- * program that stays alive (slot_program.h).
+ * program that stays alive (slot.c).
  */
 #ifndef LAUNCHER_AGENT_SLOT_COMMON_H
 #define LAUNCHER_AGENT_SLOT_COMMON_H

@@ -6,7 +6,7 @@
  * A file is there when the piece is done and counts, and not before.  With a
  * journal what it needs is on the disk before the journal says that the piece is
  * done, and shown afterwards: so a run that is killed in between shows no file
- * of a piece that will be done again, and cut otherwise.  left_files.h has what
+ * of a piece that will be done again, and cut otherwise.  work.c has what
  * a run that resumes does about those that are there.
  */
 #ifndef LAUNCHER_RUN_PIECE_FILES_H

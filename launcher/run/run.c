@@ -7,10 +7,13 @@
  * Where that can be (run_early.h) each node goes through the first two by itself.
  * Every end goes through run_finish().
  */
+#include "launcher/base/named_files.h"
 #include "launcher/base/notice.h"
 #include "launcher/base/options.h"
+#include "launcher/base/spool.h"
 #include "launcher/commands.h"
 #include "launcher/config/config_file.h"
+#include "launcher/exec/file_name.h"
 #include "launcher/exec/template.h"
 #include "launcher/run/command_fields.h"
 #include "launcher/run/job_nodes.h"
@@ -21,24 +24,369 @@
 #include "launcher/run/run_costs.h"
 #include "launcher/run/run_early.h"
 #include "launcher/run/run_failures.h"
-#include "launcher/run/run_files.h"
 #include "launcher/run/run_frames.h"
 #include "launcher/run/run_join.h"
 #include "launcher/run/run_known.h"
 #include "launcher/run/run_limit.h"
 #include "launcher/run/run_looks.h"
 #include "launcher/run/run_nodes.h"
+#include "launcher/run/run_options.h"
 #include "launcher/run/run_slots.h"
 #include "launcher/run/run_tasks.h"
 #include "launcher/run/stdin_readers.h"
-#include "launcher/run/task_add.h"
 #include "launcher/run/task_feed.h"
 #include "launcher/run/task_habits.h"
+#include "launcher/run/task_need.h"
+#include "launcher/run/task_source.h"
 #include "launcher/run/tasks_option.h"
 #include "pmix_bcast/clock.h"
+#include "pmix_bcast/error.h"
 
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* --- task add ------------------------------------------------------------------ */
+
+/* Lines are added to a list of tasks that a run follows, or the list ends:
+ * under a lock, so that several may do so at once, all or nothing. */
+
+#define TAIL 256 /* bytes at a list's end in which the line that ends it is */
+
+struct list { /* that grows */
+    const char *path;
+    int fd;
+    int is_file;
+    off_t size;
+    int is_torn; /* its last line has no newline */
+    int is_closed;
+};
+
+/* --- what is added -------------------------------------------------------- */
+
+static int write_lines(struct task_reader *from, FILE *to, struct es_error *err)
+{
+    struct task_row row = {0};
+    int rc;
+
+    while ((rc = task_reader_next(from, &row, err)) > 0)
+        if (rc == ROW_BARRIER) {
+            (void)fputs(TASK_LINE_BARRIER "\n", to);
+        } else {
+            if (row.need.line > 0)
+                task_need_print(to, &row.need);
+            (void)(fwrite(row.value[0].at, 1, row.value[0].len, to)
+                   + (size_t)fputc('\n', to));
+        }
+    free(row.value);
+    return rc;
+}
+
+/* Read them whole: who waits for input holds no lock. */
+static int read_lines(const char *lines,
+                      int closes,
+                      FILE *to,
+                      struct es_error *err)
+{
+    struct task_sources s = {.commands = 1};
+    struct task_reader *from = NULL;
+    int rc = 0;
+
+    if (lines) {
+        rc = task_sources_file(&s, "--add", lines, err);
+        from = rc == 0 ? task_reader_open(&s, 0, err) : NULL;
+        rc = from ? write_lines(from, to, err) : -1;
+        task_reader_close(from);
+    }
+    if (closes)
+        (void)fputs(TASK_LINE_END "\n", to);
+    return rc;
+}
+
+/* --- the list ------------------------------------------------------------- */
+
+static int refuse(const struct list *l, const char *why, struct es_error *err)
+{
+    return es_fail(err, ES_USAGE,
+                   "name the file of a list, as in: evenstep tasks --follow "
+                   "FILE",
+                   "%s: %s", l->path, why);
+}
+
+static int open_list(struct list *l, struct es_error *err)
+{
+    struct stat st;
+
+    l->fd = stat(l->path, &st) == 0 && S_ISFIFO(st.st_mode)
+                ? open(l->path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
+                : open(l->path, O_RDWR | O_APPEND | O_CLOEXEC);
+    if (l->fd < 0 && errno == ENXIO)
+        return refuse(l, "no run follows this pipe", err);
+    if (l->fd < 0 || fstat(l->fd, &st) < 0)
+        return refuse(l, strerror(errno), err);
+    l->is_file = S_ISREG(st.st_mode);
+    if (!l->is_file && !S_ISFIFO(st.st_mode))
+        return refuse(l, "is neither a file nor a named pipe", err);
+    if (!l->is_file && fcntl(l->fd, F_SETFL, 0) < 0)
+        return refuse(l, strerror(errno), err);
+    return 0;
+}
+
+static void lock(const struct list *l)
+{
+    int rc;
+
+    do
+        rc = flock(l->fd, LOCK_EX);
+    while (rc < 0 && errno == EINTR);
+    if (rc < 0)
+        notice("warning: %s: cannot be locked: %s: lines that others add at "
+               "the same time may come between these",
+               l->path, strerror(errno));
+}
+
+/* By its last line; the lock is held. */
+static int look_at_end(struct list *l, struct es_error *err)
+{
+    static const char end[] = TASK_LINE_END;
+    size_t n = sizeof end - 1, len;
+    char tail[TAIL];
+    struct stat st;
+    ssize_t got;
+
+    if (!l->is_file)
+        return 0;
+    if (fstat(l->fd, &st) < 0)
+        return refuse(l, strerror(errno), err);
+    l->size = st.st_size;
+    got = pread(l->fd, tail, sizeof tail, l->size > TAIL ? l->size - TAIL : 0);
+    if (got < 0)
+        return refuse(l, strerror(errno), err);
+    len = (size_t)got;
+    l->is_torn = len > 0 && tail[len - 1] != '\n';
+    while (len > 0 && isspace((unsigned char)tail[len - 1]))
+        len--;
+    l->is_closed = len >= n && memcmp(tail + len - n, end, n) == 0
+                   && (len == n ? l->size <= TAIL : tail[len - n - 1] == '\n');
+    return 0;
+}
+
+/* All or nothing. */
+static int append(const struct list *l,
+                  const char *text,
+                  size_t len,
+                  struct es_error *err)
+{
+    int rc = l->is_torn ? write_all(l->fd, "\n", 1) : 0;
+
+    if (rc == 0)
+        rc = write_all(l->fd, text, len);
+    if (rc == 0)
+        return 0;
+    es_fail(err, ES_WORK, es_mend_file(errno), "%s: %s: nothing was added",
+            l->path, strerror(errno));
+    if (l->is_file && ftruncate(l->fd, l->size) < 0)
+        notice("warning: %s: ends with a part of what was to be added: %s",
+               l->path, strerror(errno));
+    return -1;
+}
+
+static int add_text(struct list *l,
+                    const char *text,
+                    size_t len,
+                    int closes,
+                    struct es_error *err)
+{
+    lock(l);
+    if (look_at_end(l, err) < 0)
+        return -1;
+    if (!l->is_closed)
+        return append(l, text, len, err);
+    if (closes && len == sizeof TASK_LINE_END) {
+        notice("%s: has ended before", l->path);
+        return 0;
+    }
+    return es_fail(
+        err, ES_USAGE, "add to another list: nothing behind that line is run",
+        "%s: has ended: \"" TASK_LINE_END "\" is its last line", l->path);
+}
+
+/*
+ * Append the lines of a file ("-": standard input, read to its end first; NULL: none) to
+ * the list at path, a file or a named pipe, and, if it closes, the line that ends it.
+ * Comments and blank lines are left out; a last line of the list without a newline gets
+ * one.  Fails with ES_USAGE where a line is no task, or the list is not there or has
+ * ended, and with ES_WORK where it cannot be written.
+ */
+static int task_add(const char *path,
+                    const char *lines,
+                    int closes,
+                    struct es_error *err)
+{
+    struct list l = {.path = path, .fd = -1};
+    char *text = NULL;
+    size_t len = 0;
+    FILE *to = open_memstream(&text, &len);
+    int rc;
+
+    if (!to)
+        return es_no_memory(err);
+    rc = read_lines(lines, closes, to, err);
+    if (fclose(to) != 0 && rc == 0)
+        rc = es_no_memory(err);
+    if (rc == 0)
+        rc = open_list(&l, err);
+    if (rc == 0 && len == 0)
+        notice("%s: no lines: nothing was added", lines);
+    else if (rc == 0)
+        rc = add_text(&l, text, len, closes, err);
+    if (l.fd >= 0 && close(l.fd) < 0 && rc == 0)
+        rc = es_fail(err, ES_WORK, es_mend_file(errno), "%s: %s", path,
+                     strerror(errno));
+    free(text);
+    return rc;
+}
+
+/* --- run files ----------------------------------------------------------------- */
+
+/* What `evenstep run` writes is not what it reads, of all files that
+ * its command line names. */
+
+struct checking {
+    const struct run_options *o;
+    struct named_files files;
+    struct es_error *err;
+};
+
+/* --- files of pieces ------------------------------------------------------ */
+
+static int check_name(struct checking *c,
+                      const char *option,
+                      const char *name,
+                      const char *of,
+                      const char *path)
+{
+    if (!path || strcmp(path, "-") == 0 || !file_name_may_be(name, path))
+        return 0;
+    return es_fail(c->err, ES_USAGE, "name it unlike that",
+                   "--%s %.80s: a piece may have the file of %s, %.200s",
+                   option, name, of, path);
+}
+
+static int check_names(struct checking *c, const char *of, const char *path)
+{
+    if (c->o->output && check_name(c, "stdout", c->o->output, of, path) < 0)
+        return -1;
+    for (uint32_t i = 0; i < c->o->n_returned; i++)
+        if (check_name(c, "return", c->o->returned[i], of, path) < 0)
+            return -1;
+    return 0;
+}
+
+static int check_options(struct checking *c)
+{
+    for (const struct option *o = run_options_table; o->type != OPTION_END;
+         o++) {
+        const char *path = NULL;
+        char of[40];
+
+        if (o->file == OPTION_NO_FILE)
+            continue;
+        memcpy(&path, (const char *)c->o + o->offset, sizeof path);
+        snprintf(of, sizeof of, "--%s", o->name);
+        if (check_names(c, of, path) < 0)
+            return -1;
+    }
+    for (uint32_t i = 0; c->o->output && i < c->o->n_returned; i++)
+        if (file_name_clash(c->o->output, c->o->returned[i]))
+            return es_fail(c->err, ES_USAGE, "name them unlike each other",
+                           "--stdout and --return: %.80s may be one file",
+                           c->o->output);
+    return 0;
+}
+
+/* --- what is read --------------------------------------------------------- */
+
+static int check_read(struct checking *c,
+                      const char *option,
+                      const char *what,
+                      const char *path)
+{
+    char of[40];
+
+    snprintf(of, sizeof of, "%s%s", option ? "--" : "", option ? option : what);
+    if (named_files_read(&c->files, option, what, path, c->err) < 0)
+        return -1;
+    return check_names(c, of, path);
+}
+
+/* Behind an interpreter is the text of the program, or what it reads. */
+static int looks_read(const char *word)
+{
+    struct stat st;
+
+    return word && word[0] != '-' && strpbrk(word, "./")
+           && stat(word, &st) == 0;
+}
+
+static int check_command(struct checking *c, char *const command[])
+{
+    if (!command[0])
+        return 0;
+    if (strchr(command[0], '/')
+        && check_read(c, NULL, "the program", command[0]) < 0)
+        return -1;
+    return looks_read(command[1])
+               ? check_read(c, NULL, "what the program reads", command[1])
+               : 0;
+}
+
+/* SRC of SRC:DST. */
+static int check_source(struct checking *c, const char *text)
+{
+    char source[DESTINATION_MAX];
+
+    snprintf(source, sizeof source, "%.*s", (int)strcspn(text, ":"), text);
+    return source[0] ? check_read(c, "bcast", NULL, source) : 0;
+}
+
+/* Beyond what options_parse() has compared: queues, what is brought, and the files
+ * of pieces.  Both fail with ES_USAGE. */
+static int run_files_check(const struct run_options *o, struct es_error *err)
+{
+    struct checking c = {.o = o, .err = err};
+
+    if (named_files_of_options(&c.files, run_options_table, o, err) < 0
+        || check_options(&c) < 0)
+        return -1;
+    for (size_t i = 0; i < o->n_queues; i++)
+        if (check_read(&c, "queue", NULL, o->queue[i]) < 0)
+            return -1;
+    for (size_t i = 0; i < o->n_bcast; i++)
+        if (check_source(&c, o->bcast[i]) < 0)
+            return -1;
+    return 0;
+}
+
+/* And the programs, when run_options_settle() has found them. */
+static int run_files_check_programs(const struct run_options *o,
+                                    struct es_error *err)
+{
+    struct checking c = {.o = o, .err = err};
+
+    if (named_files_of_options(&c.files, run_options_table, o, err) < 0)
+        return -1;
+    for (size_t i = 0; i < o->types.n; i++)
+        if (check_command(&c, o->types.type[i].command) < 0)
+            return -1;
+    return 0;
+}
 
 /* --- start ---------------------------------------------------------------- */
 

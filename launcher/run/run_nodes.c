@@ -5,15 +5,58 @@
 #include "launcher/run/run_frames.h"
 #include "launcher/run/run_join.h"
 #include "launcher/run/run_known.h"
-#include "launcher/run/run_need.h"
 #include "launcher/run/run_slots.h"
+#include "launcher/run/run_state.h"
 #include "launcher/run/run_tasks.h"
+#include "launcher/session/qualification_rank.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* --- run need ------------------------------------------------------------------ */
+
+/* Nodes that have not what the profile needs (profile { need }). */
+
+/* each: room for one a node. */
+static int take_slots(struct run *r, uint32_t each[])
+{
+    size_t n = r->slots.nodes, left = 0;
+    int taken = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        each[i] = (uint32_t)slots_of(&r->slots, i);
+        if (each[i] > 0 && !session_is_vacant(r->front.session, i)
+            && qualification_lacks(&r->qualification, i)) {
+            each[i] = 0;
+            taken = 1;
+        }
+        left += each[i];
+    }
+    if (left == 0)
+        return es_fail(
+            r->err, ES_ENV, "give nodes that have it, or another --profile",
+            "no node has what the profile %s needs", r->profile.name);
+    if (!taken)
+        return 0;
+    slots_clear(&r->slots);
+    return slots_init(&r->slots, n, each) < 0 ? es_no_memory(r->err) : 0;
+}
+
+/* All nodes have been measured and their slots are known: take the slots of
+ * those that have less than the profile needs, with a line each, so that they
+ * get nothing.  Of what is not known a node counts as having enough.  0, or -1
+ * and r->err filled: no node is left, or no memory. */
+static int run_need_check(struct run *r)
+{
+    uint32_t *each = calloc(r->slots.nodes, sizeof *each);
+    int rc = each ? take_slots(r, each) : es_no_memory(r->err);
+
+    free(each);
+    return rc;
+}
 
 /* --- the way to the first frame ------------------------------------------- */
 
