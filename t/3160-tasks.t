@@ -85,7 +85,7 @@ test_expect_success 'a list that grows, and an agent that dies: nothing is lost,
 '
 test_expect_success 'and one of which the front end dies: --resume goes on' '
 	rm -f ran log && head -n 120 cmds >list && { in_job evenstep tasks --follow list -j 2 --joblog log >out 2>err 3>&- 4>&- 5>&- & } && run=$! && wait_for 60 ran 60 && end_all $(ours evenstep) && wait_for 60 none_of evenstep && { wait $run; nothing_left; } && end_lines &&
-	in_job evenstep tasks --follow list -j 2 --joblog log --resume >out 2>err && whole && twice 8 && nothing_left
+	in_job evenstep tasks --follow list -j 2 --joblog log --resume >out 2>err && whole && runs_of 8 && nothing_left
 '
 test_expect_success 'SIGTERM: what is done is kept, exit 4, and --resume goes on' '
 	rm -f ran log && begin && wait_for 60 ran 60 && kill -TERM $(ours evenstep) && { wait $run; code=$?; } && cat err && test $code = 4 && ! ran 160 &&
