@@ -142,8 +142,8 @@ test_expect_success 'a program that stays alive runs from there' '
 run() { evenstep run --local 1 --range 0:2 "$@"; }
 test_expect_success 'a program that is not there, or may not be run, before anything starts' '
 	rm -rf dst && mkdir dst &&
-	fails 1 "evenstep: --exec: ./nowhere: No such file or directory: give a program of this host behind --" run --exec "$here/dst/x" -- ./nowhere &&
-	fails 1 "evenstep: --exec: nowhere-at-all: No such file or directory: give a program of this host behind --" run --exec "$here/dst/x" -- nowhere-at-all &&
+	fails 2 "evenstep: --exec: ./nowhere: No such file or directory: give a program of this host behind --" run --exec "$here/dst/x" -- ./nowhere &&
+	fails 2 "evenstep: --exec: nowhere-at-all: No such file or directory: give a program of this host behind --" run --exec "$here/dst/x" -- nowhere-at-all &&
 	fails 1 "evenstep: --exec: ./lib: Is a directory: give a program of this host behind --" run --exec "$here/dst/x" -- ./lib &&
 	fails 1 "evenstep: --exec: ./app.c: Permission denied: give a program, or make it one by chmod \+x" run --exec "$here/dst/x" -- ./app.c &&
 	fails 1 "evenstep: --libs: .*libinner.so.1: .*: set LD_LIBRARY_PATH, or load the module, that it runs with here" env LD_LIBRARY_PATH= \

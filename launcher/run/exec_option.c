@@ -66,7 +66,7 @@ static int find_program(char out[PATH_MAX],
         why = check_file(out);
     if (why == 0)
         return 0;
-    return es_fail(err, ES_WORK,
+    return es_fail(err, why == ENOENT ? ES_USAGE : ES_WORK,
                    why == EACCES ? "give a program, or make it one by chmod +x"
                                  : "give a program of this host behind --",
                    "--exec: %.200s: %s", name, strerror(why));
