@@ -179,10 +179,13 @@ static void tell_absent(const struct launch_absent *a, char text[], size_t size)
              mend ? (int)(mend - 2 - a->why) : (int)strlen(a->why), a->why);
 }
 
-/* By an agent's last words: front_link.c. */
+/* By an agent's last words: front_link.c.  One whose call was refused at once is
+ * started once more, which takes no time; one that had no answer is not. */
 static int cannot_call(const struct launch_absent *a)
 {
-    return strstr(a->why, "cannot call ") || strstr(a->why, "no front end at ");
+    return strstr(a->why, "cannot call ")
+           || (strstr(a->why, "no front end at ")
+               && strstr(a->why, "no answer within "));
 }
 
 /* Slurm's list of all that are left out, with some more. */
