@@ -137,12 +137,13 @@ static const struct {
 /* Of --exec: the command line is well, and the program is not. */
 static const struct {
     const char *command, *why, *mend;
+    enum es_kind kind;
 } not_to_run[] = {
-    {"nowhere-to-be-found", "No such file", "of this host"},
-    {"./nowhere", "No such file", "of this host"},
-    {"/tmp", "Is a directory", "of this host"},
-    {"/etc/passwd", "Permission denied", "chmod +x"},
-    {"/dev/null", "Permission denied", "chmod +x"},
+    {"nowhere-to-be-found", "No such file", "of this host", ES_USAGE},
+    {"./nowhere", "No such file", "of this host", ES_USAGE},
+    {"/tmp", "Is a directory", "of this host", ES_WORK},
+    {"/etc/passwd", "Permission denied", "chmod +x", ES_WORK},
+    {"/dev/null", "Permission denied", "chmod +x", ES_WORK},
 };
 
 static void test_exec(void)
@@ -154,7 +155,7 @@ static void test_exec(void)
                  not_to_run[i].command);
         snprintf(what, sizeof what, "--exec: %s: %s", not_to_run[i].command,
                  not_to_run[i].why);
-        ok(parse(line) == -1 && err.kind == ES_WORK
+        ok(parse(line) == -1 && err.kind == not_to_run[i].kind
                && strstr(err.what, what) == err.what
                && strstr(err.mend, not_to_run[i].mend),
            "%s: %s", err.what, err.mend);
