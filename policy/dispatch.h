@@ -295,6 +295,15 @@ void dispatch_cancel(struct dispatch *d, uint64_t id, double now);
 /* Of a piece that is out, and has no copy, only the units before `end` count from
  * now on: the others are in the pool, as if they were lost. */
 void dispatch_shorten(struct dispatch *d, uint64_t id, uint64_t end);
+/* Of such a piece the first units are done, though it is not: they are a piece of their
+ * own from now on, the last one, which has come back after so many seconds; the piece has
+ * the others, and began them then.  0, or DISPATCH_NO_MEMORY: all is as it was. */
+int dispatch_split(struct dispatch *d,
+                   uint64_t id,
+                   uint64_t units,
+                   double now,
+                   double seconds,
+                   double cpu);
 /* Would it be tried by another node, and not count, if it failed now?  See
  * failure.h. */
 int dispatch_doubts(const struct dispatch *d, uint64_t id);

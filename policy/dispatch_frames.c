@@ -380,6 +380,41 @@ void dispatch_answered(
     learn(d, p, begun);
 }
 
+int dispatch_split(struct dispatch *d,
+                   uint64_t id,
+                   uint64_t units,
+                   double now,
+                   double seconds,
+                   double cpu)
+{
+    struct dispatch_piece *p, *head;
+    struct dispatch_node *s;
+    double begun;
+
+    if (dispatch_make_room(d) < 0)
+        return DISPATCH_NO_MEMORY;
+    p = dispatch_piece_of(d, id);
+    s = &d->node[p->node];
+    begun = s->begun;
+    head = &d->piece[d->n];
+    *head = *p;
+    head->id = d->first_id + d->n++;
+    head->units.end = p->units.begin + units;
+    head->state = PIECE_DONE;
+    head->back = fmin(begun + seconds, now);
+    head->seconds = seconds;
+    head->cpu = cpu;
+    p->units.begin = head->units.end;
+    p->sent = head->back;
+    s->out_units -= units;
+    if (s->piece[0] == id) {
+        s->begun = head->back;
+        s->metered = 0;
+    }
+    learn(d, head, begun);
+    return 0;
+}
+
 int dispatch_doubts(const struct dispatch *d, uint64_t id)
 {
     const struct dispatch_piece *p = &d->piece[id - d->first_id];

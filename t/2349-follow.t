@@ -79,6 +79,12 @@ test_expect_success 'of short tasks many are sent at once; what is behind one th
 	seq 600 | test_cmp - out && sort -n ran | uniq -d | test_cmp /dev/null - && jq -r "select(.type == \"slice\" and .end - .begin > 2) | .begin" .evenstep-tasks/list.journal >many && test -s many
 '
 
+test_expect_success 'what ended before a long one in the same piece counts at once: output, job log, failures' '
+	fresh list && rm -f go L && behind evenstep tasks --local 1 -j 1 --follow list --joblog L && seq 400 | sed "s/.*/echo & >>ran; echo &/" | evenstep tasks --add - list && wait_for 60 ran 400 &&
+	{ echo "echo 401"; echo "echo why >&2; exit 3"; echo "echo 403"; echo "until test -e go; do sleep 0.05; done; echo 404"; } | evenstep tasks --add - list &&
+	wait_for 60 lines L 404 && wait_for 60 lines out 402 && grep -x why err && cut -f1,7 L | grep -x "402	3" && : >go && evenstep tasks --close list && test_expect_code 1 wait $run && run= &&
+	{ seq 401; seq 403 404; } | test_cmp - out && lines L 405
+'
 # --- a run that ends early ---------------------------------------------------
 
 for signal in KILL TERM INT; do

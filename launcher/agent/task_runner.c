@@ -43,8 +43,8 @@ struct runner {
     unsigned how; /* of task_words() */
     /* The piece: */
     struct task_place place;
-    uint64_t end;   /* of its units */
-    int gives_back; /* what is behind the task at hand */
+    uint64_t begin, end; /* of its units */
+    int gives_back;      /* TASK_LAST was said of it */
     struct task_record record;
     char number[32];
     char *line; /* of the record, room bytes */
@@ -235,10 +235,12 @@ static void press(struct runner *r, struct task *t)
 
 static int may_give_back(const struct runner *r)
 {
-    return r->patience_ms > 0 && !r->gives_back && r->place.unit + 1 < r->end;
+    return r->patience_ms > 0 && !r->gives_back
+           && (r->place.unit > r->begin || r->place.unit + 1 < r->end);
 }
 
-/* It runs for so long that those behind it are for others. */
+/* It runs for so long that those before it count now, and those behind it are for
+ * others. */
 static int give_back(struct runner *r, const struct task *t)
 {
     if (!may_give_back(r) || t->has_ended
@@ -633,11 +635,12 @@ static int take_piece(struct runner *r)
 {
     uint64_t slot, frame;
 
-    if (number_parse_u64(env_text("EVENSTEP_BEGIN"), &r->place.unit) < 0
+    if (number_parse_u64(env_text("EVENSTEP_BEGIN"), &r->begin) < 0
         || number_parse_u64(env_text("EVENSTEP_END"), &r->end) < 0
         || number_parse_u64(env_text("EVENSTEP_SLOT"), &slot) < 0
         || number_parse_u64(env_text("EVENSTEP_FRAME"), &frame) < 0)
         return -1;
+    r->place.unit = r->begin;
     r->place.slot = slot;
     r->place.frame = frame;
     r->place.node = env_text("EVENSTEP_NODE");

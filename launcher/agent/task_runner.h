@@ -12,8 +12,8 @@
  *   --ok=N,N...      exit statuses of a task that has not failed (0)
  *   --timeout=MS     a task that runs for longer is ended, and has failed
  *   --delay=MS       so long at least from the start of a task to the next one's
- *   --patience=MS    a task runs for longer: those behind it are not begun, and TASK_LAST
- *                    says so
+ *   --patience=MS    a task that is not alone in its piece runs for longer: TASK_LAST says
+ *                    so, and those behind it are not begun
  *   --alone=PATH     the file of alone.h: a task that was killed for want of memory is
  *                    run once more, which is no retry, while nothing else of the node is
  *

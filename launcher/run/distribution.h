@@ -140,6 +140,14 @@ struct piece *distribution_done(struct distribution *d,
  * only these from now on, and the others are to be done.  0, or -1: it has a
  * copy, and stays as it is. */
 int distribution_cut(struct distribution *d, struct piece *p, uint64_t units);
+/* Likewise these are done, and a piece of their own from now on, which has what it has
+ * sent: it is returned.  p is where it was, with `rest` for what it has sent, or NULL is
+ * returned: no memory, or it has a copy. */
+struct piece *distribution_split(struct distribution *d,
+                                 struct piece *p,
+                                 uint64_t units,
+                                 const struct msg_done *took,
+                                 const struct spool *rest);
 /* The copy of a piece that has come back well, if it was at work until then: it
  * is ended, and what it still sends does not count.  Else NULL. */
 struct piece *distribution_beaten(struct distribution *d,

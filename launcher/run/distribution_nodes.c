@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What the nodes say, and what befalls them. */
 #include "launcher/run/distribution_state.h"
+#include "pmix_bcast/array.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -181,6 +182,40 @@ int distribution_cut(struct distribution *d, struct piece *p, uint64_t units)
     dispatch_shorten(w->in->dispatch, p->part.id, p->part.units.begin + units);
     p->part = *dispatch_piece(w->in->dispatch, (size_t)(p - w->piece));
     return 0;
+}
+
+struct piece *distribution_split(struct distribution *d,
+                                 struct piece *p,
+                                 uint64_t units,
+                                 const struct msg_done *took,
+                                 const struct spool *rest)
+{
+    struct at_work *w = distribution_frame_of_piece(d, p->part.id);
+    size_t i = (size_t)(p - w->piece);
+    struct piece *more, *head;
+
+    if (p->part.has_twin)
+        return NULL;
+    more = array_grow(w->piece, &w->room, w->n + 1, sizeof *more, SIZE_MAX);
+    if (!more)
+        return NULL;
+    w->piece = more;
+    p = &more[i];
+    if (dispatch_split(w->in->dispatch, p->part.id, units, since(w, clock_ns()),
+                       seconds_of((int64_t)took->elapsed_ns),
+                       seconds_of((int64_t)took->cpu_ns))
+        < 0)
+        return NULL;
+    head = &more[w->n];
+    *head = *p;
+    head->part = *dispatch_piece(w->in->dispatch, w->n++);
+    head->status = 0;
+    p->part = *dispatch_piece(w->in->dispatch, i);
+    p->out = *rest;
+    p->output = spool_size(rest);
+    head->output -= p->output;
+    tell_others(d, w, head->part.node);
+    return head;
 }
 
 int distribution_doubts(const struct distribution *d, const struct piece *p)

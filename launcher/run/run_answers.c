@@ -30,12 +30,10 @@ static int keep(struct run *r, struct piece *p)
     return 0;
 }
 
-static void slice_done(struct run *r, struct piece *p, const struct msg_done *m)
+static void slice_done(struct run *r, struct piece *p)
 {
     uint64_t units = p->part.units.end - p->part.units.begin;
 
-    if (!r->o->each)
-        run_failures_stderr(r, p->part.node, m);
     progress_units(&r->progress, units);
     if (!r->o->persistent)
         progress_piece(&r->progress, p->output);
@@ -120,8 +118,11 @@ static void on_done(struct run *r, size_t node, const uint8_t *body, size_t len)
         run_failures_stderr(r, slot, &m); /* it has got a SIGTERM, too */
     else if (!is_done)
         run_failures_piece(r, p, &m);
-    else
-        slice_done(r, p, &m);
+    else {
+        if (!r->o->each)
+            run_failures_stderr(r, slot, &m);
+        slice_done(r, p);
+    }
     go_on(r, slot, frees_one);
     run_nodes_let_go(r, node);
 }
@@ -132,6 +133,7 @@ static void on_output(struct run *r,
                       size_t len)
 {
     struct msg_output m;
+    struct piece *done;
 
     if (r->phase != WORKING)
         return;
@@ -139,8 +141,12 @@ static void on_output(struct run *r,
         session_drop(r->front.session, node);
     else if (distribution_output(r->distribution, node, &m, r->err) < 0)
         run_finish(r, 1);
-    else if (r->o->each && run_tasks_output(r, node, &m))
-        run_frames_feed(r);
+    else if (r->o->each && run_tasks_output(r, node, &m, &done)) {
+        if (done)
+            slice_done(r, done);
+        if (r->phase == WORKING)
+            run_frames_feed(r);
+    }
 }
 
 static void on_file(struct run *r, size_t node, const uint8_t *body, size_t len)

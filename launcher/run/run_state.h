@@ -69,8 +69,10 @@ enum join_stage { JOIN_NOTHING, JOIN_WAITS, JOIN_LEAVES };
 struct task_at_hand { /* of a slot */
     uint64_t piece;   /* id of that which has told last how far it is */
     uint64_t ended;   /* tasks of it that have */
+    uint64_t bytes;   /* that it has sent of these */
     int64_t since_ns; /* the last of these did, as it is told */
-    int gives_back;   /* it begins none behind the one at hand */
+    int gives_back;   /* it begins none behind the one at hand ... */
+    int is_split;     /* ... and those before it are no more of it */
     struct task_stream stream; /* which tells it */
 };
 

@@ -242,14 +242,19 @@ static int read_results(struct run *r, const struct piece *p)
                              p->part.units.end - p->part.units.begin);
 }
 
+static void add_times(const struct task_results *now, struct msg_done *m)
+{
+    m->elapsed_ns = m->cpu_ns = 0;
+    for (size_t i = 0; i < now->n; i++) {
+        m->elapsed_ns += now->task[i].end.elapsed_ns;
+        m->cpu_ns += now->task[i].end.cpu_ns;
+    }
+}
+
 /* Only the first n of its tasks count, and these do. */
 static int cut_piece(struct run *r, struct piece *p, struct msg_done *m)
 {
-    m->elapsed_ns = m->cpu_ns = 0;
-    for (size_t i = 0; i < r->tasks.now.n; i++) {
-        m->elapsed_ns += r->tasks.now.task[i].end.elapsed_ns;
-        m->cpu_ns += r->tasks.now.task[i].end.cpu_ns;
-    }
+    add_times(&r->tasks.now, m);
     m->status = m->signal = m->exec_errno = 0;
     if (r->tasks.now.n == p->part.units.end - p->part.units.begin)
         return 0;
@@ -279,6 +284,14 @@ static int end_at_hand(struct run *r,
         || r->tasks.now.n == p->part.units.end - p->part.units.begin)
         return 0;
     return task_results_add(&r->tasks.now, &e) < 0 ? es_no_memory(r->err) : 0;
+}
+
+static int is_split(const struct run *r, const struct piece *p)
+{
+    const struct task_at_hand *hand =
+        r->tasks.hand ? &r->tasks.hand[p->part.node] : NULL;
+
+    return hand && hand->piece == p->part.id && hand->is_split;
 }
 
 int run_tasks_hear(struct run *r, size_t node, struct msg_done *m, int *is_done)
@@ -312,6 +325,8 @@ int run_tasks_hear(struct run *r, size_t node, struct msg_done *m, int *is_done)
         *is_done = 0;
     } else if (!*is_done) { /* it was ended behind the last one */
         *is_done = cut_piece(r, p, m) == 0;
+    } else if (is_split(r, p)) {
+        add_times(now, m); /* that of what is done already is in it */
     }
     return 0;
 }
@@ -680,6 +695,7 @@ static void on_end(void *arg, const struct task_end *e)
 
     (void)e;
     hand->ended++;
+    hand->bytes = hand->stream.at;
     hand->since_ns = clock_ns();
 }
 
@@ -690,25 +706,43 @@ static void on_last(void *arg)
     hand->gives_back = 1;
 }
 
-/* What is behind the task at hand is for others.  1, or 0. */
-static int take_back(struct run *r, struct piece *p, struct task_at_hand *hand)
+/* What is before the task at hand counts now: nobody knows how long that one runs.
+ * That piece, or NULL: it counts when that task has ended. */
+static struct piece *split_piece(struct run *r,
+                                 struct piece *p,
+                                 struct task_at_hand *hand)
 {
-    uint64_t units = hand->ended + 1;
+    struct piece *head = NULL;
+    struct spool rest = {0};
+    struct msg_done took = {0};
 
-    if (!hand->gives_back)
-        return 0;
-    hand->gives_back = 0;
-    return units < p->part.units.end - p->part.units.begin
-           && distribution_cut(r->distribution, p, units) == 0;
+    if (hand->ended == 0 || make_nodes(r) < 0 || read_results(r, p) < 0
+        || may_be_nodes_fault(r, r->slots.node[p->part.node], p)
+        || task_results_copy(&rest, &p->out, hand->bytes, spool_size(&p->out))
+               < 0)
+        return NULL;
+    add_times(&r->tasks.now, &took);
+    head = distribution_split(r->distribution, p, hand->ended, &took, &rest);
+    if (head) {
+        hand->ended = 0;
+        hand->is_split = 1;
+    } else {
+        spool_clear(&rest);
+    }
+    return head;
 }
 
-int run_tasks_output(struct run *r, size_t node, const struct msg_output *m)
+int run_tasks_output(struct run *r,
+                     size_t node,
+                     const struct msg_output *m,
+                     struct piece **done)
 {
     static const struct task_events on = {on_text, on_again, on_end, on_last};
     struct piece *p = distribution_piece(r->distribution, node, m->id);
     struct run_tasks *t = &r->tasks;
     struct task_at_hand *hand;
 
+    *done = NULL;
     if (!t->hand)
         t->hand = calloc(r->slots.n, sizeof *t->hand);
     if (!p || !t->hand)
@@ -718,7 +752,14 @@ int run_tasks_output(struct run *r, size_t node, const struct msg_output *m)
         *hand = (struct task_at_hand){.piece = m->id};
     /* One that is no stream is refused when its piece is back. */
     (void)task_stream_read(&hand->stream, m->bytes, m->len, &on, hand);
-    return take_back(r, p, hand);
+    if (!hand->gives_back)
+        return 0;
+    hand->gives_back = 0;
+    if (hand->ended + 1 < p->part.units.end - p->part.units.begin
+        && distribution_cut(r->distribution, p, hand->ended + 1) < 0)
+        return 0;
+    *done = split_piece(r, p, hand);
+    return 1;
 }
 
 /* The unit of that slot; 0: none. */

@@ -29,9 +29,14 @@ int run_tasks_hear(struct run *r,
 /* That piece counts: it has the text of its tasks for its output; what failed is
  * told, logged and kept.  Likewise. */
 int run_tasks_keep(struct run *r, struct piece *p);
-/* What a piece has sent, in the order of sending: how far its node is with it.  1: some of
- * its tasks are for others now, which are to be fed; else 0. */
-int run_tasks_output(struct run *r, size_t node, const struct msg_output *m);
+/* What a piece has sent, in the order of sending: how far its node is with it.  1: it is
+ * at a long task, and those behind that are for others now, which are to be fed; else 0.
+ * *done is then those before it, as a piece that has come back, for run_tasks_keep(), or
+ * NULL. */
+int run_tasks_output(struct run *r,
+                     size_t node,
+                     const struct msg_output *m,
+                     struct piece **done);
 /* The task that has run for longest of those that run now: its text, cut to what there
  * is room for, its node, and since when, which is when the one before it in its slot
  * ended; task "" if none runs.  arg is the run.  O(slots). */

@@ -59,7 +59,7 @@ static size_t gather(struct task_stream *r,
 static int begin_part(struct task_stream *r)
 {
     r->kind = r->head[0];
-    r->left = get_le32(r->head + 1);
+    r->left = r->len = get_le32(r->head + 1);
     r->n = 0;
     if (r->kind == TASK_END)
         return r->left == TASK_END_BYTES ? 0 : -1;
@@ -77,6 +77,7 @@ static int end_part(struct task_stream *r,
 {
     struct task_end e;
 
+    r->at += TASK_PART_HEAD + r->len;
     if (r->kind == TASK_END) {
         if (read_end_of_task(&e, r->head) < 0)
             return -1;

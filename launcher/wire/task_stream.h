@@ -7,8 +7,8 @@
  * It is a sequence of parts: kind u8, length u32, and so many bytes.  TASK_OUT and
  * TASK_ERR are what the task at hand has written.  TASK_AGAIN, without bytes: it has
  * failed and is tried again, and what it has written to stdout does not count.
- * TASK_LAST, likewise: it is long, and those behind it in its piece are not begun.  TASK_END
- * is how it ended, and the next part is of the next task.  Numbers are little endian.
+ * TASK_LAST, likewise: it is long, those before it in its piece need not wait for it, and
+ * those behind it are not begun.  TASK_END is how it ended, and the next part is of the next task.  Numbers are little endian.
  */
 #ifndef LAUNCHER_WIRE_TASK_STREAM_H
 #define LAUNCHER_WIRE_TASK_STREAM_H
@@ -52,7 +52,9 @@ struct task_stream {
     uint8_t head[TASK_END_BYTES]; /* of a part, then of an end; n bytes */
     size_t n;
     uint32_t kind; /* of the part that is being read; 0: its head is */
-    size_t left;   /* bytes of it */
+    size_t len;    /* bytes of it ... */
+    size_t left;   /* ... and of these, those that are yet to be read */
+    uint64_t at;   /* bytes of the parts that have been read */
 };
 
 struct task_events {

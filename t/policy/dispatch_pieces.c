@@ -93,6 +93,42 @@ static void test_shorten(const char *policy)
     dispatch_destroy(d);
 }
 
+static void test_split(const char *policy)
+{
+    unsigned char once[100] = {0};
+    uint64_t first, units;
+    const struct dispatch_piece *head;
+
+    begin(policy);
+    first = dispatch_current(d, 0)->units.begin;
+    units = dispatch_node(d, 0)->out_units;
+    while (dispatch_next(d))
+        ; /* all are sent */
+    ok(dispatch_split(d, id_at(0), 3, 5, 2, 1) == 0
+           && dispatch_current(d, 0)->units.begin == first + 3,
+       "%s: what is done of a piece is no more of it", policy);
+    head = dispatch_piece(d, dispatch_pieces(d) - 1);
+    ok(head->state == PIECE_DONE, "it is a piece that is done");
+    is_int((intmax_t)head->units.begin, (intmax_t)first, "from the first ...");
+    is_int((intmax_t)head->units.end, (intmax_t)first + 3, "... to the last");
+    ok(fabs(head->back - 2) < 1e-9 && fabs(head->seconds - 2) < 1e-9,
+       "which took as long as was told");
+    ok(fabs(dispatch_node(d, 0)->begun - 2) < 1e-9,
+       "then the others were begun");
+    is_int((intmax_t)dispatch_node(d, 0)->out_units, (intmax_t)units - 3,
+           "its node has these out");
+    is_int((intmax_t)dispatch_left(d), 97, "three units are done");
+    ok(!dispatch_next(d), "nothing is sent by that");
+    for (uint64_t u = first; u < first + 3; u++)
+        once[u]++;
+    dispatch_lost(d, 0, 6);
+    ok(dispatch_feed(d, 6) == 0 && dispatch_left(d) == 97,
+       "they stay done where their node is lost");
+    finish(once);
+    ok(dispatch_left(d) == 0 && is_each_once(once), "each unit is done once");
+    dispatch_destroy(d);
+}
+
 static void test_doubts(void)
 {
     begin("static");
@@ -184,6 +220,8 @@ int main(void)
 {
     test_shorten("static");
     test_shorten("even");
+    test_split("static");
+    test_split("even");
     test_doubts();
     test_certain();
     test_shared(0);
