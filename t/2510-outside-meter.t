@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 test_description='evenstep run --meter: how far a program is that cannot be changed'
+. "$EVENSTEP_SRC/t/lib/own_shm.sh"
 . /usr/share/sharness/sharness.sh
 . "$EVENSTEP_SRC/t/lib/helpers.sh"
 PATH=$EVENSTEP_BUILD:$PATH

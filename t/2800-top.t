@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 test_description='evenstep top: runs and graphs that are at work, for people and for Prometheus'
+. "$EVENSTEP_SRC/t/lib/own_shm.sh"
 . /usr/share/sharness/sharness.sh
 . "$EVENSTEP_SRC/t/lib/helpers.sh"
 without_slurm
