@@ -4,18 +4,22 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char last_level[] = "switch.node";
 /* The characters of one name; a list of switches, "s[1,2]", is no rack. */
 static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
                             "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
 
-/* Does the pattern end in that level, as a whole word? */
-static int has_switch(const char *pattern)
+/* Does the pattern end in these levels, as whole words? */
+static int ends_in(const char *pattern, const char *levels)
 {
-    size_t len = strlen(pattern), n = sizeof last_level - 1;
+    size_t len = strlen(pattern), n = strlen(levels);
 
-    return len >= n && strcmp(pattern + len - n, last_level) == 0
+    return len >= n && strcmp(pattern + len - n, levels) == 0
            && (len == n || pattern[len - n - 1] == '.');
+}
+
+static int has_rack(const char *pattern)
+{
+    return ends_in(pattern, "switch.node") || ends_in(pattern, "block.node");
 }
 
 void rack_find(char *rack,
@@ -26,7 +30,7 @@ void rack_find(char *rack,
     const char *end = strrchr(address, '.'), *begin = end;
 
     rack[0] = '\0';
-    if (!end || !has_switch(pattern))
+    if (!end || !has_rack(pattern))
         return;
     while (begin > address && begin[-1] != '.')
         begin--;
