@@ -97,6 +97,23 @@ enum standing {
     STANDING_AWAY     /* was lost, and is not back yet */
 };
 
+/* Why a node has no work. */
+enum idle_reason {
+    IDLE_NOT,          /* it has some, or had in this frame */
+    IDLE_NO_NEED,      /* it lacks what the profile needs */
+    IDLE_NO_SHARE,     /* its load is 0 */
+    IDLE_AWAITED,      /* its agent is yet to come */
+    IDLE_LOST,         /* it is */
+    IDLE_LEAVING,      /* it is to leave the run */
+    IDLE_FAILS,        /* commands fail there: others do its part */
+    IDLE_FEW_UNITS,    /* a frame of fewer units than nodes */
+    IDLE_NOTHING_LEFT, /* the others have what is left */
+    IDLE_NO_ROOM,      /* no task that waits fits what it has free (needs.h) */
+    IDLE_NO_TIME,      /* nothing would be back by the end */
+    IDLE_NO_GAIN,      /* a piece of it would come back last */
+    IDLE_REASONS
+};
+
 struct dispatch_node {    /* a node's part in the frame */
     struct batch waiting; /* not sent; sent from its front, taken off its end */
     uint64_t slice;       /* units of its own slice */
@@ -381,6 +398,12 @@ uint64_t dispatch_left_out(const struct dispatch *d); /* never to be */
 int dispatch_may_send(const struct dispatch *d, size_t node);
 const struct dispatch_node *dispatch_node(const struct dispatch *d,
                                           size_t node);
+/* Why it has no work now, of the frame at work; IDLE_NOT if it has some. */
+enum idle_reason dispatch_idle(const struct dispatch *d, size_t node);
+/* A reason for programs ("few_units"), and for people, behind the node's name ("fewer
+ * units than slots"). */
+const char *idle_word(enum idle_reason why);
+const char *idle_text(enum idle_reason why);
 const struct unit_pool *dispatch_pool(const struct dispatch *d);
 size_t dispatch_waiting(
     const struct dispatch *d); /* nodes with waiting units */

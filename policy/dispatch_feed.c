@@ -591,3 +591,65 @@ int dispatch_wants_look(const struct dispatch *d)
 {
     return d->wants_look;
 }
+
+/* --- who gets nothing ------------------------------------------------------- */
+
+static enum idle_reason why_by_standing(const struct dispatch_node *s)
+{
+    if (s->is_awaited)
+        return IDLE_AWAITED;
+    if (s->standing == STANDING_AWAY)
+        return IDLE_LOST;
+    return s->standing == STANDING_LEAVING ? IDLE_LEAVING
+           : s->standing == STANDING_BAD   ? IDLE_FAILS
+                                           : IDLE_NOT;
+}
+
+enum idle_reason dispatch_idle(const struct dispatch *d, size_t node)
+{
+    const struct dispatch_node *s = &d->node[node];
+    enum idle_reason why = why_by_standing(s);
+
+    if (s->out > 0 || units_in(s->waiting.units) > 0)
+        return IDLE_NOT;
+    if (why != IDLE_NOT)
+        return why;
+    if (!(d->load[node] > 0))
+        return IDLE_NO_SHARE;
+    if (d->pool.n == 0)
+        return s->done == 0 && units_in(d->frame) < d->nodes * d->grain
+                   ? IDLE_FEW_UNITS
+                   : IDLE_NOTHING_LEFT;
+    if (batch_for(d, node) == d->pool.n)
+        return IDLE_FAILS;
+    return dispatch_picks(d)   ? IDLE_NO_ROOM
+           : d->end < INFINITY ? IDLE_NO_TIME
+                               : IDLE_NO_GAIN;
+}
+
+static const struct {
+    const char *word, *text;
+} idle[IDLE_REASONS] = {
+    [IDLE_NOT] = {"works", "it has work"},
+    [IDLE_NO_NEED] = {"no_need", "it lacks what the profile needs"},
+    [IDLE_NO_SHARE] = {"no_share", "its load is 0"},
+    [IDLE_AWAITED] = {"awaited", "its agent has not come yet"},
+    [IDLE_LOST] = {"lost", "it was lost"},
+    [IDLE_LEAVING] = {"leaving", "it is to leave the run"},
+    [IDLE_FAILS] = {"fails", "commands fail there, and others do its part"},
+    [IDLE_FEW_UNITS] = {"few_units", "there are fewer units than slots"},
+    [IDLE_NOTHING_LEFT] = {"nothing_left", "the others have all that is left"},
+    [IDLE_NO_ROOM] = {"no_room", "no task that waits fits what it has free"},
+    [IDLE_NO_TIME] = {"no_time", "no piece would be back before the end"},
+    [IDLE_NO_GAIN] = {"no_gain", "a piece of it would come back last"},
+};
+
+const char *idle_word(enum idle_reason why)
+{
+    return idle[why].word;
+}
+
+const char *idle_text(enum idle_reason why)
+{
+    return idle[why].text;
+}

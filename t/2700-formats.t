@@ -24,6 +24,12 @@ test_expect_success 'the report and the journal of a run, its history, and evens
 	documented rate state/evenstep/history && documented burn state/evenstep/costs && evenstep report --json report >told && documented busy_seconds told &&
 	evenstep run --local 2 --metrics probe --range 0:40 --report report -- echo >out && documented costs_before report
 '
+test_expect_success 'a node that had no work is named, and why: by --dry-run, at the end, in the report' '
+	evenstep run --local 3 --metrics equal --range 0:2 --reads-env --dry-run -- true >plan && grep -x "# local2: nothing: there are fewer units than slots" plan &&
+	evenstep run --local 3 --metrics equal --range 0:2 --reads-env --report idle -- true 2>err && mentioned "^evenstep: local2 had no work: there are fewer units than slots$" && documented why idle &&
+	jq -es ".[0].idle == [{node: \"local2\", why: \"few_units\"}]" idle && evenstep report idle >told && grep -E "^local2 +0 +0.0%.* there are fewer units than slots$" told &&
+	evenstep report --json idle >told && documented idle told
+'
 test_expect_success 'a run from a queue has its frames in the journal' '
 	echo 0:10 >queue && evenstep run --local 1 --metrics equal --queue queue --journal queued -- echo >out &&
 	documented source queued

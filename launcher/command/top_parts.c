@@ -285,6 +285,25 @@ static void add_rates(char line[TOP_LINE], const struct top_step *step)
     free(rate);
 }
 
+/* "; idle: 1: it was lost, 2: its load is 0" */
+static void add_reasons(char line[TOP_LINE],
+                        const struct top_step *step,
+                        size_t idle)
+{
+    size_t count[IDLE_REASONS] = {0}, told = 0;
+
+    for (size_t i = 0; i < step->parts; i++)
+        count[step->part[i].why]++;
+    for (int why = IDLE_NOT + 1; why < IDLE_REASONS; why++) {
+        if (count[why] == 0)
+            continue;
+        add(line, "%s", told++ > 0 ? ", " : "; idle: ");
+        if (count[why] < idle)
+            add(line, "%zu: ", count[why]);
+        add(line, "%s", idle_text((enum idle_reason)why));
+    }
+}
+
 void top_sum_line(char line[TOP_LINE], const struct top_step *step)
 {
     size_t count[TOP_STATES] = {0}, told = 0;
@@ -297,6 +316,7 @@ void top_sum_line(char line[TOP_LINE], const struct top_step *step)
             add(line, "%s%zu %s", told++ > 0 ? ", " : "", count[s],
                 top_state_name(s));
     add_rates(line, step);
+    add_reasons(line, step, count[TOP_IDLE]);
 }
 
 void top_longest_line(char line[TOP_LINE],

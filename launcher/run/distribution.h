@@ -233,11 +233,15 @@ struct distribution_part {
     double rate;                 /* units a second; 0: not known */
     double left;                 /* seconds until all is done; -1: not known */
     enum standing standing;      /* the worst of its slots */
+    enum idle_reason why;        /* none of them runs; else IDLE_NOT */
 };
 
 /* O(slots of the node). */
 struct distribution_part distribution_part(const struct distribution *d,
                                            size_t node);
+/* Why a node, of its slots one as the other, has done nothing of the first frame so far,
+ * and has nothing of it.  IDLE_NOT if it has, or has done, any. */
+enum idle_reason distribution_idle(const struct distribution *d, size_t node);
 /* The piece that a slot works at, and when it began with it, at the earliest
  * (CLOCK_MONOTONIC); NULL: none. */
 const struct piece *distribution_at_work(const struct distribution *d,
@@ -262,5 +266,7 @@ const struct tail_node *distribution_tail(struct distribution *d);
 struct piece *distribution_pieces(struct distribution *d, size_t *n);
 /* The name of a slot's node. */
 const char *distribution_name(const struct distribution *d, size_t slot);
+/* The name of a node; "": of a seat that nobody has had yet. */
+const char *distribution_node(const struct distribution *d, size_t node);
 
 #endif

@@ -106,6 +106,15 @@ const struct piece *distribution_at_work(const struct distribution *d,
     return distribution_piece_of(w, p->id);
 }
 
+/* It has no slot. */
+static enum idle_reason why_without_slots(const struct distribution *d,
+                                          size_t node)
+{
+    if (session_is_awaited(d->session, node))
+        return IDLE_AWAITED;
+    return session_node(d->session, node)->present ? IDLE_NO_NEED : IDLE_LOST;
+}
+
 struct distribution_part distribution_part(const struct distribution *d,
                                            size_t node)
 {
@@ -114,7 +123,35 @@ struct distribution_part distribution_part(const struct distribution *d,
 
     for (size_t slot = first[node]; slot < first[node + 1]; slot++)
         add_slot(&part, d, slot);
+    if (part.running == 0 && d->window.n > 0 && part.slots > 0)
+        part.why =
+            dispatch_idle(nth(d, d->window.n - 1)->in->dispatch, first[node]);
+    else if (part.slots == 0)
+        part.why = why_without_slots(d, node);
     if (part.running > part.slots)
         part.running = part.slots; /* one may have pieces of two frames */
     return part;
+}
+
+enum idle_reason distribution_idle(const struct distribution *d, size_t node)
+{
+    const struct dispatch *held = nth(d, 0)->in->dispatch;
+    const size_t *first = d->slots->first;
+    enum idle_reason why = IDLE_NOT;
+
+    if (first[node] == first[node + 1])
+        return why_without_slots(d, node);
+    for (size_t slot = first[node]; slot < first[node + 1]; slot++) {
+        if (dispatch_node(held, slot)->done > 0)
+            return IDLE_NOT;
+        why = dispatch_idle(held, slot);
+        if (why == IDLE_NOT)
+            return IDLE_NOT;
+    }
+    return why;
+}
+
+const char *distribution_node(const struct distribution *d, size_t node)
+{
+    return session_node(d->session, node)->name;
 }

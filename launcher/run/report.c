@@ -97,6 +97,31 @@ static json_t *slices_json(struct distribution *d,
     return slices;
 }
 
+/* Nodes that have done nothing of the frame, and why; a seat that nobody has had is
+ * none. */
+static json_t *with_idle(json_t *line, const struct distribution *d)
+{
+    const struct slots *slots = distribution_slots(d);
+    json_t *list = json_array();
+
+    for (size_t i = 0; list && i < slots->nodes; i++) {
+        enum idle_reason why = distribution_idle(d, i);
+        const char *name = distribution_node(d, i);
+
+        if (why != IDLE_NOT && name[0]
+            && json_array_append_new(list, json_pack("{s:s, s:s}", "node", name,
+                                                     "why", idle_word(why)))
+                   < 0) {
+            json_decref(list);
+            list = NULL;
+        }
+    }
+    if (json_array_size(list) > 0 || !list)
+        return json_member(line, "idle", list);
+    json_decref(list);
+    return line;
+}
+
 /* The first line has what no other does. */
 static json_t *with_costs_before(struct report *r, json_t *line)
 {
@@ -174,7 +199,7 @@ int report_frame(struct report *r,
     if (distribution_frame(d)->work[0])
         line =
             json_member(line, "work", json_string(distribution_frame(d)->work));
-    line = with_costs_before(r, line);
+    line = with_idle(with_costs_before(r, line), d);
     if (r->energy)
         line = run_energy_frame(r->energy, line);
     if (r->meters && r->meters->n > 0)

@@ -653,6 +653,7 @@ static int write_results(struct run *r, int rc)
             run_known_keep(r); /* else it was kept when all were known */
         run_costs_keep(r);
         progress_end(&r->progress, &r->summary);
+        run_frames_tell_idlers(r);
         if (r->front.session)
             run_slots_tell(r);
         rc = run_failures_end(r);
@@ -697,6 +698,7 @@ static void clear(struct run *r)
     run_looks_stop(r);
     run_limit_close(r);
     free(r->overdue);
+    free(r->idlers.why);
 }
 
 static void fit_profiles(struct run *r, struct run_options *o)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/run/run_frames.h"
+#include "launcher/base/notice.h"
 #include "launcher/run/dry_run.h"
 #include "launcher/run/oversight.h"
 #include "launcher/run/run_costs.h"
@@ -51,6 +52,13 @@ static int print_commands(struct run *r)
                           dispatch_node(held, p->node)->slice)
             < 0)
             return es_no_space(r->err);
+    }
+    for (size_t i = 0; i < r->slots.nodes; i++) {
+        enum idle_reason why = distribution_idle(r->distribution, i);
+        const char *name = distribution_node(r->distribution, i);
+
+        if (why != IDLE_NOT && name[0])
+            printf("# %s: nothing: %s\n", name, idle_text(why));
     }
     return fflush(stdout) == 0 ? 0 : es_no_space(r->err);
 }
@@ -130,6 +138,58 @@ static int report(struct run *r, int adjusted, uint64_t left_out)
     return rc;
 }
 
+/* Who has done nothing in any frame so far, and why not in the last one.  Without memory
+ * nothing is told of that. */
+static void note_idlers(struct run *r)
+{
+    size_t n = r->slots.nodes;
+    int is_first = !r->idlers.why;
+
+    if (is_first) {
+        r->idlers.why = calloc(n, sizeof *r->idlers.why);
+        r->idlers.n = r->idlers.why ? n : 0;
+    }
+    for (size_t i = 0; i < r->idlers.n; i++)
+        if (is_first || r->idlers.why[i] != IDLE_NOT)
+            r->idlers.why[i] = distribution_idle(r->distribution, i);
+}
+
+/* Is it told when it comes to be? */
+static int is_told(enum idle_reason why)
+{
+    return why == IDLE_NOT || why == IDLE_NO_NEED || why == IDLE_LOST
+           || why == IDLE_LEAVING || why == IDLE_FAILS;
+}
+
+#define IDLERS_NAMED 4 /* of those with one reason */
+
+static void tell_idlers_for(const struct run *r, enum idle_reason why)
+{
+    char names[IDLERS_NAMED * (NODE_NAME_MAX + 2)] = "";
+    size_t told = 0, len = 0;
+
+    for (size_t i = 0; i < r->idlers.n; i++) {
+        const char *name = session_node(r->front.session, i)->name;
+
+        if (r->idlers.why[i] != why || !name[0] || told++ >= IDLERS_NAMED)
+            continue;
+        len += (size_t)snprintf(names + len, sizeof names - len, "%s%s",
+                                len > 0 ? ", " : "", name);
+    }
+    if (told > IDLERS_NAMED)
+        notice("%s and %zu more had no work: %s", names, told - IDLERS_NAMED,
+               idle_text(why));
+    else if (told > 0)
+        notice("%s had no work: %s", names, idle_text(why));
+}
+
+void run_frames_tell_idlers(const struct run *r)
+{
+    for (int why = IDLE_NOT + 1; why < IDLE_REASONS; why++)
+        if (!is_told((enum idle_reason)why))
+            tell_idlers_for(r, (enum idle_reason)why);
+}
+
 /* The first frame is done; its output is written. */
 static int weigh_frame(struct run *r, uint64_t left_out)
 {
@@ -138,6 +198,7 @@ static int weigh_frame(struct run *r, uint64_t left_out)
     history_frame(&type_of(r)->history, distribution_dispatch(r->distribution),
                   &r->slots);
     weigh(r, 0);
+    note_idlers(r);
     r->summary.frames++;
     run_power_frame_end(&r->power, distribution_dispatch(r->distribution),
                         &r->determination);

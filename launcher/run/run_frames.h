@@ -25,6 +25,9 @@ void run_frames_grow(struct run *r);
 /* Give the nodes what there is to be had. */
 void run_frames_feed(struct run *r);
 
+/* The run is done: name the nodes that had no work in it, and why, unless that was said
+ * before. */
+void run_frames_tell_idlers(const struct run *r);
 /* The run has failed: the report gets the frames at work, as far as they came.
  */
 void run_frames_report(struct run *r);

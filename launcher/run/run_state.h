@@ -142,6 +142,11 @@ struct run {
         char *awaited; /* one a node, enum early_stage; NULL: all are known */
         int64_t since_ns; /* they are awaited */
     } early;
+    struct {
+        enum idle_reason
+            *why; /* one a node: in all frames so far; NULL: in none */
+        size_t n;
+    } idlers;       /* nodes that have done nothing yet */
     int is_unkept;  /* a piece that is done is not in the journal */
     int idle;       /* the queue is empty, but has not ended */
     int told_stdin; /* that nobody reads it */

@@ -49,6 +49,7 @@ static void look_at(struct top_part *t,
         rate = t->total / elapsed;
     snprintf(t->name, sizeof t->name, "%s", session_node(session, node)->name);
     t->state = state_of(session, node, p);
+    t->why = t->state == TOP_IDLE ? p->why : IDLE_NOT;
     t->slots = (double)p->slots;
     t->running = (double)p->running;
     t->part = (double)(p->done + p->out + p->waiting);

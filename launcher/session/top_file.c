@@ -106,12 +106,16 @@ static json_t *progress_to_json(const struct top_progress *p)
 
 static json_t *part_to_json(const struct top_part *p)
 {
-    return json_pack("{s:s, s:s, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}",
-                     "name", p->name, "state", top_state_name(p->state),
-                     "slots", p->slots, "running", p->running, "part", p->part,
-                     "done", p->done, "underway", p->underway, "total",
-                     p->total, "rate", p->rate, "left", p->left, "waiting",
-                     p->waiting);
+    json_t *json =
+        json_pack("{s:s, s:s, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}",
+                  "name", p->name, "state", top_state_name(p->state), "slots",
+                  p->slots, "running", p->running, "part", p->part, "done",
+                  p->done, "underway", p->underway, "total", p->total, "rate",
+                  p->rate, "left", p->left, "waiting", p->waiting);
+
+    return p->why == IDLE_NOT
+               ? json
+               : json_member(json, "why", json_string(idle_word(p->why)));
 }
 
 /* NULL without memory. */

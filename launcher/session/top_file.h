@@ -15,6 +15,7 @@
  *    "limit":400000,"floor":80000,"ceiling":800000,"unit":"us/s",
  *    "energy":"measured","joules":1200,"energy_seconds":6.5},...]}
  *
+ * A part that is idle has "why", a word of idle_word(), where that is known.
  * kind is run, bcast, graph or step: of a step nothing is known but what is
  * metered, so it has neither progress nor parts.  What is not known is -1.
  * nodes are those that are metered; others have none there.  A node of whose
@@ -42,6 +43,7 @@
 
 #include "launcher/session/steering.h"
 #include "launcher/session/step_times.h"
+#include "policy/dispatch.h"
 
 #include <jansson.h>
 
@@ -114,14 +116,15 @@ struct top_progress {
 struct top_part {
     char name[NODE_NAME_MAX];
     enum top_state state;
-    double slots;      /* commands at once */
-    double running;    /* commands at work */
-    double part, done; /* units: its part, which may change; of these */
-    double underway;   /* likewise: probably done, not back */
-    double total;      /* units, done since the start */
-    double rate;       /* units a second; or -1 */
-    double left;       /* seconds until it has done its part; or -1 */
-    double waiting;    /* units that it has not begun; or -1 */
+    enum idle_reason why; /* of TOP_IDLE; IDLE_NOT: not known */
+    double slots;         /* commands at once */
+    double running;       /* commands at work */
+    double part, done;    /* units: its part, which may change; of these */
+    double underway;      /* likewise: probably done, not back */
+    double total;         /* units, done since the start */
+    double rate;          /* units a second; or -1 */
+    double left;          /* seconds until it has done its part; or -1 */
+    double waiting;       /* units that it has not begun; or -1 */
 };
 
 struct top_step {

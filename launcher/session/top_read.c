@@ -204,6 +204,18 @@ static int read_progress(struct top_progress *p, const json_t *json)
                : 0;
 }
 
+/* A word of another version is as good as none. */
+static enum idle_reason read_why(const json_t *json)
+{
+    const char *word = json_string_value(json_object_get(json, "why"));
+    int why = word ? IDLE_REASONS - 1 : IDLE_NOT;
+
+    while (why > IDLE_NOT
+           && strcmp(word, idle_word((enum idle_reason)why)) != 0)
+        why--;
+    return (enum idle_reason)why;
+}
+
 static int read_state(enum top_state *state, const json_t *json)
 {
     const char *name = json_string_value(json_object_get(json, "state"));
@@ -217,6 +229,7 @@ static int read_state(enum top_state *state, const json_t *json)
 
 static int read_part(struct top_part *p, const json_t *json)
 {
+    p->why = read_why(json);
     return read_name(p->name, sizeof p->name, json, "name") < 0
                    || read_state(&p->state, json) < 0
                    || read_count(&p->slots, json, "slots") < 0

@@ -3,6 +3,7 @@
 #include "launcher/base/user_file.h"
 #include "launcher/whatif/trace_reader.h"
 #include "pmix_bcast/array.h"
+#include "policy/dispatch.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -172,6 +173,30 @@ static int add_slices(struct reading *r,
     return 0;
 }
 
+/* Nodes that have done nothing of the frame are nodes of the run all the same. */
+static int add_idle(struct reading *r, const json_t *list)
+{
+    struct report_file *f = r->f;
+    const json_t *one;
+    size_t i, node;
+
+    json_array_foreach(list, i, one)
+    {
+        const char *name = json_string_value(json_object_get(one, "node"));
+        const char *why = json_string_value(json_object_get(one, "why"));
+
+        if (!name || !why)
+            continue;
+        if (!f->idle)
+            f->idle = json_object();
+        if (json_object_set_new(f->idle, name, json_string(why)) < 0)
+            return es_no_memory(r->err);
+        if (find_node(r, name, &node) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 static int add_frame(struct reading *r, const struct trace_line *line)
 {
     struct report_file *f = r->f;
@@ -191,7 +216,8 @@ static int add_frame(struct reading *r, const struct trace_line *line)
     frame.account.time = time_of(line, &frame);
     if (grow((void **)&f->frame, &r->room_frames, f->n, sizeof frame) < 0)
         return es_no_memory(r->err);
-    if (add_slices(r, line, &frame) < 0)
+    if (add_slices(r, line, &frame) < 0
+        || add_idle(r, json_object_get(line->json, "idle")) < 0)
         return -1;
     frame.number = (int64_t)number;
     frame.left_out = left_out(line);
@@ -305,12 +331,24 @@ void report_file_clear(struct report_file *f)
     free(f->frame);
     free(f->slice);
     json_decref(f->node);
+    json_decref(f->idle);
     memset(f, 0, sizeof *f);
 }
 
 const char *report_file_node(const struct report_file *f, size_t node)
 {
     return json_string_value(json_array_get(f->node, node));
+}
+
+const char *report_file_idle(const struct report_file *f, size_t node)
+{
+    const char *word =
+        json_string_value(json_object_get(f->idle, report_file_node(f, node)));
+
+    for (int why = IDLE_NOT + 1; word && why < IDLE_REASONS; why++)
+        if (strcmp(word, idle_word((enum idle_reason)why)) == 0)
+            return idle_text((enum idle_reason)why);
+    return NULL;
 }
 
 void report_file_split(char name[256], int *slot, const char *node)

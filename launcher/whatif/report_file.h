@@ -48,7 +48,10 @@ struct report_file {
     struct report_slice *slice;
     size_t n_slices;
     size_t nodes;
-    json_t *node;     /* names, in the order in which they appear */
+    json_t *node; /* names, in the order in which they appear */
+    json_t *
+        idle; /* idle_word() by name, of nodes that had no work in the last frame
+                         that says so; NULL: none */
     int ended;        /* it has a summary; a run that was killed has none, */
     int journal;      /* nor has a journal */
     char status[16];  /* of the summary: done, incomplete, unfinished, failed */
@@ -72,6 +75,9 @@ int report_file_read(struct report_file *f,
 void report_file_clear(struct report_file *f);
 
 const char *report_file_node(const struct report_file *f, size_t node);
+/* Why the node had no work in the last frame in which it had none, as a text for people;
+ * NULL: that is not told, or by a word of another version. */
+const char *report_file_idle(const struct report_file *f, size_t node);
 
 /* A node's name without its slot, n0 of n0:3; *slot is -1 if it has none. */
 void report_file_split(char name[256], int *slot, const char *node);

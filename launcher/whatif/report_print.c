@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/whatif/report_print.h"
+#include "launcher/base/json_member.h"
 #include "launcher/run/progress_text.h"
 
 #include "launcher/run/report.h"
@@ -41,11 +42,15 @@ static void print_nodes(FILE *out,
 {
     fprintf(out, "%-20s %12s %7s %10s %12s %7s %7s\n", "node", "units", "share",
             "busy s", "units/s", "slices", "failed");
-    for (size_t i = 0; i < f->nodes; i++)
-        fprintf(out, "%-20s %12" PRId64 " %6.1f%% %10.3f %12.4g %7zu %7zu\n",
+    for (size_t i = 0; i < f->nodes; i++) {
+        const char *idle = node[i].units == 0 ? report_file_idle(f, i) : NULL;
+
+        fprintf(out,
+                "%-20s %12" PRId64 " %6.1f%% %10.3f %12.4g %7zu %7zu%s%s\n",
                 report_file_node(f, i), node[i].units, 100 * node[i].share,
                 node[i].busy, node[i].units_per_s, node[i].slices,
-                node[i].failed);
+                node[i].failed, idle ? "  " : "", idle ? idle : "");
+    }
 }
 
 static size_t count_failed(const struct report_file *f,
@@ -132,15 +137,19 @@ static json_t *nodes_json(const struct report_file *f)
     struct report_node *node = report_sum(f);
     json_t *all = json_array();
 
-    for (size_t i = 0; node && i < f->nodes; i++)
-        (void)json_array_append_new(
-            all,
-            json_pack("{s:s, s:I, s:f, s:f, s:f, s:I, s:I}", "name",
-                      report_file_node(f, i), "units",
-                      (json_int_t)node[i].units, "share", node[i].share,
-                      "busy_seconds", node[i].busy, "units_per_s",
-                      node[i].units_per_s, "slices", (json_int_t)node[i].slices,
-                      "failed", (json_int_t)node[i].failed));
+    for (size_t i = 0; node && i < f->nodes; i++) {
+        json_t *one = json_pack(
+            "{s:s, s:I, s:f, s:f, s:f, s:I, s:I}", "name",
+            report_file_node(f, i), "units", (json_int_t)node[i].units, "share",
+            node[i].share, "busy_seconds", node[i].busy, "units_per_s",
+            node[i].units_per_s, "slices", (json_int_t)node[i].slices, "failed",
+            (json_int_t)node[i].failed);
+        json_t *why = json_object_get(f->idle, report_file_node(f, i));
+
+        if (why && node[i].units == 0)
+            one = json_member(one, "idle", json_incref(why));
+        (void)json_array_append_new(all, one);
+    }
     free(node);
     return all;
 }

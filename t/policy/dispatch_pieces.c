@@ -129,6 +129,53 @@ static void test_split(const char *policy)
     dispatch_destroy(d);
 }
 
+static void is_idle(size_t node, enum idle_reason why, const char *text)
+{
+    is_str(idle_word(dispatch_idle(d, node)), idle_word(why), text);
+}
+
+static void test_idle(void)
+{
+    static const double none[NODES] = {50, 0, 50};
+
+    begin("static");
+    is_idle(0, IDLE_NOT, "a node with a piece is at work");
+    dispatch_answered(d, id_at(0), 1, 1, 1);
+    is_idle(0, IDLE_NOTHING_LEFT,
+            "one that has done its part has nothing left");
+    dispatch_failed(d, id_at(1), 2, 1);
+    is_idle(1, IDLE_FAILS, "what has failed there is for another node");
+    dispatch_lost(d, 2, 3);
+    is_idle(2, IDLE_LOST, "one that is lost");
+    dispatch_destroy(d);
+
+    begin("static");
+    dispatch_retire(d, 1, 0);
+    dispatch_answered(d, id_at(1), 1, 1, 1);
+    is_idle(1, IDLE_LEAVING, "one that leaves when it has done what it was at");
+    dispatch_destroy(d);
+
+    d = dispatch_create(NODES, 1, 1);
+    if (!d)
+        bail("no memory");
+    dispatch_set_policy(d, kinds_find("static"), state, none);
+    if (dispatch_begin(d, (struct slice){0, 100}, NULL, 0) < 0
+        || dispatch_feed(d, 0) < 0)
+        bail("no memory");
+    is_idle(1, IDLE_NO_SHARE, "one whose load is 0");
+    dispatch_destroy(d);
+
+    d = dispatch_create(NODES, 1, 1);
+    if (!d)
+        bail("no memory");
+    dispatch_set_policy(d, kinds_find("static"), state, load);
+    if (dispatch_begin(d, (struct slice){0, 2}, NULL, 0) < 0
+        || dispatch_feed(d, 0) < 0)
+        bail("no memory");
+    is_idle(2, IDLE_FEW_UNITS, "two units for three nodes");
+    dispatch_destroy(d);
+}
+
 static void test_doubts(void)
 {
     begin("static");
@@ -220,6 +267,7 @@ int main(void)
 {
     test_shorten("static");
     test_shorten("even");
+    test_idle();
     test_split("static");
     test_split("even");
     test_doubts();

@@ -60,8 +60,8 @@ static void check_families(const char *text)
 }
 
 static struct top_part parts[2] = {
-    {"n0", TOP_WORKING, 2, 1, 180, 90, 20, 640, 14.5, 6, 40},
-    {"n1", TOP_LOST, 2, 0, 0, 0, 0, 20, -1, -1, -1},
+    {"n0", TOP_WORKING, IDLE_NOT, 2, 1, 180, 90, 20, 640, 14.5, 6, 40},
+    {"n1", TOP_LOST, IDLE_NOT, 2, 0, 0, 0, 0, 20, -1, -1, -1},
 };
 static struct top_node nodes[2] = {
     {.name = "n0", .rack = "s1", .progress = 12.5, .speed = 2, .joules = 1200},

@@ -179,6 +179,26 @@ static void test_bcast(void)
            "in a list");
 }
 
+static void test_idle(void)
+{
+    struct top_part parts[3] = {part("n0", TOP_IDLE), part("n1", TOP_IDLE),
+                                part("n2", TOP_WORKING)};
+    struct top_step s = run_of(parts, 3);
+    char line[TOP_LINE];
+
+    parts[0].why = parts[1].why = IDLE_NOTHING_LEFT;
+    parts[0].rate = parts[1].rate = parts[2].rate = -1;
+    top_sum_line(line, &s);
+    is_str(line, "1 working, 2 idle; idle: the others have all that is left",
+           "nodes that have nothing to do, and why");
+    parts[1].why = IDLE_NO_SHARE;
+    top_sum_line(line, &s);
+    is_str(line,
+           "1 working, 2 idle; idle: 1: its load is 0, 1: the others have all "
+           "that is left",
+           "of more reasons each has its number");
+}
+
 static void test_graph(void)
 {
     struct top_part parts[1] = {part("n0", TOP_IDLE)};
@@ -321,6 +341,7 @@ int main(void)
     test_run();
     test_order();
     test_bcast();
+    test_idle();
     test_graph();
     test_tasks();
     test_many();

@@ -190,8 +190,8 @@ static void test_round(size_t nodes)
                                           1,
                                           {"c:4: \033[1m\n\xff", "n0", 7.5}};
     const struct top_part part[2] = {
-        {"n0", TOP_BAD, 2, 1, 180, 97, 20, 640, 14.25, 5.5, -1},
-        {"n1", TOP_DONE, 2, 1, 180, 97, 0, 640, -1, -1, 2}};
+        {"n0", TOP_BAD, IDLE_NOT, 2, 1, 180, 97, 20, 640, 14.25, 5.5, -1},
+        {"n1", TOP_IDLE, IDLE_NO_ROOM, 2, 1, 180, 97, 0, 640, -1, -1, 2}};
     const struct top_view view = {.kind = TOP_RUN,
                                   .what = "/bin/a dog \"runs\"",
                                   .job = 4294967294,
@@ -212,7 +212,8 @@ static void test_round(size_t nodes)
     ok(steps[0].kind == TOP_RUN && steps[0].n == nodes && steps[0].parts == 2
            && is_same_progress(&steps[0].progress, &progress)
            && steps[0].part[0].state == TOP_BAD && steps[0].part[0].left > 5.4
-           && steps[0].part[1].left < 0
+           && steps[0].part[1].left < 0 && steps[0].part[0].why == IDLE_NOT
+           && steps[0].part[1].why == IDLE_NO_ROOM
            && strcmp(steps[0].part[1].name, "n1") == 0,
        "as it is, with %zu nodes", nodes);
     is_str(steps[0].progress.longest.task, "c:4: ?[1m??",
