@@ -37,7 +37,7 @@ test_expect_success '--json of several files: one list, in their order' '
 '
 test_expect_success 'what evenstep run writes it reads' '
 	evenstep run --local 2 --metrics equal --range 0:10 --repeat 3 --report mine -- true && evenstep report --json mine >got &&
-	jq -e "(.frames | length) == 3 and (.nodes | map(.units) | add) == 30 and .ended and .policy == \"even\"" got
+	jq -e "(.frames | length) == 3 and (.nodes | map(.units) | add) == 30 and .ended and .policy == \"by cost\"" got
 '
 test_expect_success 'so it does the journal, which does not say whether the run came to its end' '
 	evenstep run --local 2 --metrics equal --range 0:10 --repeat 3 --journal kept -- true && evenstep report kept >got && cat got &&

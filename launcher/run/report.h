@@ -27,6 +27,10 @@ struct report {
                                       known */
 };
 
+/* The policy of a run for which nobody has named one, and whose pieces are cut by what
+ * they cost. */
+#define REPORT_BY_COST "by cost"
+
 struct summary {
     const char *status; /* "done", "incomplete": something was left out,
                            "unfinished": time was up, or "failed" */

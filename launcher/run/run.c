@@ -701,6 +701,13 @@ static void clear(struct run *r)
     free(r->idlers.why);
 }
 
+/* Nobody has named a policy: what pieces cost decides, once that is known. */
+static int is_by_cost(const struct run_options *o)
+{
+    return !o->policy_text && !o->profile->policy[0]
+           && o->pieces == DISPATCH_BY_COST;
+}
+
 static void fit_profiles(struct run *r, struct run_options *o)
 {
     for (size_t t = 0; t < o->types.n; t++) {
@@ -743,7 +750,7 @@ static int run_parsed(struct run_options *o, struct es_error *err)
     if (rc == 0)
         rc = run_files_check_programs(o, err);
     if (rc == 0) {
-        r.summary.policy = o->policy_name;
+        r.summary.policy = is_by_cost(o) ? REPORT_BY_COST : o->policy_name;
         fit_profiles(&r, o);
         if (start(&r) < 0)
             run_finish(&r, 1);

@@ -190,6 +190,15 @@ void run_frames_tell_idlers(const struct run *r)
             tell_idlers_for(r, (enum idle_reason)why);
 }
 
+/* Do costs decide, so that nobody asks for the loads? */
+static int loads_are_idle(const struct run *r)
+{
+    const struct dispatch *d = distribution_dispatch(r->distribution);
+    const struct cost *cost = dispatch_cost(d);
+
+    return dispatch_is_by_cost(d) && cost && cost_is_known(cost);
+}
+
 /* The first frame is done; its output is written. */
 static int weigh_frame(struct run *r, uint64_t left_out)
 {
@@ -210,7 +219,8 @@ static int weigh_frame(struct run *r, uint64_t left_out)
     if (receiving_frame(&r->receiving, r->distribution, r->err) < 0)
         return -1;
     progress_frame(&r->progress, r->distribution, &r->account.last,
-                   r->account.whole ? &r->summary.account : NULL, adjusted);
+                   r->account.whole ? &r->summary.account : NULL,
+                   adjusted && !loads_are_idle(r));
     return report(r, adjusted, left_out);
 }
 

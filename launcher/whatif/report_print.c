@@ -78,7 +78,10 @@ static void print_frame(FILE *out,
     else
         fprintf(out, "%11s", "-");
     fprintf(out, " %12.3f %7zu %7zu%s", frame->account.equal, frame->n - failed,
-            failed, frame->adjusted ? "  adjusted" : "");
+            failed,
+            frame->adjusted && strcmp(f->policy, REPORT_BY_COST) != 0
+                ? "  adjusted"
+                : "");
     if (frame->left_out > 0)
         fprintf(out, "  %" PRId64 " left out", frame->left_out);
     else if (!frame->complete)
