@@ -638,7 +638,7 @@ static const struct {
     [IDLE_LEAVING] = {"leaving", "it is to leave the run"},
     [IDLE_FAILS] = {"fails", "commands fail there, and others do its part"},
     [IDLE_FEW_UNITS] = {"few_units", "there are fewer units than slots"},
-    [IDLE_NOTHING_LEFT] = {"nothing_left", "the others have all that is left"},
+    [IDLE_NOTHING_LEFT] = {"nothing_left", "nothing is left for it"},
     [IDLE_NO_ROOM] = {"no_room", "no task that waits fits what it has free"},
     [IDLE_NO_TIME] = {"no_time", "no piece would be back before the end"},
     [IDLE_NO_GAIN] = {"no_gain", "a piece of it would come back last"},

@@ -80,7 +80,7 @@ nothing_left() {
 # --- units, words, environment ---------------------------------------------------
 test_expect_success 'every unit comes out exactly once and in order' '
 	seq 0 99 >want && evenstep run --local 4 --range 0:100 -- "$units" {begin} {end} >got 2>err &&
-	test_cmp want got && said "evenstep: 1 frame in .* s, efficiency [01]\..* \(even\)"
+	test_cmp want got && said "evenstep: 1 frame in .* s, efficiency [01]\..* \(by cost\)"
 '
 test_expect_success 'a range need not begin at 0, nor be small' '
 	seq 9223372036854775790 9223372036854775806 >want &&
@@ -195,7 +195,7 @@ def frame_ok: .type == "frame" and (.frame | type) == "number" and (.adjusted | 
 	and (.slices | sort_by(.begin) | map([.begin, .end]) | . as $s
 		| $s[0][0] == 7 and $s[-1][1] == 107 and ([range(1; length) | $s[.][0] == $s[. - 1][1]] | all));
 (.[:-1] | length == 3 and all(frame_ok) and ([.[].frame] == [0, 1, 2]))
-and (.[-1] | .type == "summary" and .frames == 3 and .seconds > 0 and .efficiency > 0 and .policy == "even")
+and (.[-1] | .type == "summary" and .frames == 3 and .seconds > 0 and .efficiency > 0 and .policy == "by cost")
 END
 test_expect_success '--report: a JSON line a frame and a summary; slices adjoin and are the range' '
 	evenstep run --local 4 --range 7:107 --repeat 3 --report report -- "$burn" {begin} {end} >got &&
@@ -228,11 +228,11 @@ test_expect_success 'where nothing was done there is no efficiency; a frame tell
 '
 test_expect_success 'nor where a run before has done all' '
 	rm -f kept && evenstep run --local 2 --metrics equal --range 0:8 --journal kept -- true {begin} {end} && evenstep run --local 2 --metrics equal --range 0:8 --journal kept --resume --report none -- true {begin} {end} 2>err &&
-	jq -e "$nothing and .frames == 0" none && said "evenstep: 0 frames in 0\.00 s \(even\)"
+	jq -e "$nothing and .frames == 0" none && said "evenstep: 0 frames in 0\.00 s \(by cost\)"
 '
 test_expect_success 'and the last two lines of a run say so' '
 	evenstep run --local 4 --range 7:107 --repeat 3 -- "$burn" {begin} {end} >got 2>err && cat err &&
-	tail -n 2 err | head -n 1 | grep -xE "evenstep: 3 frames in [0-9.]+ s, efficiency [01]\.[0-9]{3} \(even\)" &&
+	tail -n 2 err | head -n 1 | grep -xE "evenstep: 3 frames in [0-9.]+ s, efficiency [01]\.[0-9]{3} \(by cost\)" &&
 	tail -n 1 err | grep -xE "evenstep: ideal [0-9.]+ s(; the rest: ([a-z]+ [0-9.]+ s(, )?)+)?; equal parts [0-9.]+ s"
 '
 test_expect_success 'the slow one of two gets fewer units, in the first frame already' '

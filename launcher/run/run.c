@@ -652,8 +652,8 @@ static int write_results(struct run *r, int rc)
         if (run_early_is_waiting(r))
             run_known_keep(r); /* else it was kept when all were known */
         run_costs_keep(r);
-        progress_end(&r->progress, &r->summary);
         run_frames_tell_idlers(r);
+        progress_end(&r->progress, &r->summary);
         if (r->front.session)
             run_slots_tell(r);
         rc = run_failures_end(r);

@@ -189,13 +189,13 @@ static void test_idle(void)
     parts[0].why = parts[1].why = IDLE_NOTHING_LEFT;
     parts[0].rate = parts[1].rate = parts[2].rate = -1;
     top_sum_line(line, &s);
-    is_str(line, "1 working, 2 idle; idle: the others have all that is left",
+    is_str(line, "1 working, 2 idle; idle: nothing is left for it",
            "nodes that have nothing to do, and why");
     parts[1].why = IDLE_NO_SHARE;
     top_sum_line(line, &s);
     is_str(line,
-           "1 working, 2 idle; idle: 1: its load is 0, 1: the others have all "
-           "that is left",
+           "1 working, 2 idle; idle: 1: its load is 0, 1: nothing is "
+           "left for it",
            "of more reasons each has its number");
 }
 
