@@ -165,7 +165,7 @@ test_expect_success 'of a queue and a command that is known: those of all frames
 	printf "#!/bin/sh\nsleep \$(awk \"BEGIN { print 0.3 + 0.01 * (\$2 - \$1) }\")\n" >starts && chmod +x starts && mkdir state &&
 	printf "0:60 a\n0:60 b\n" >queue && for i in 1 2; do XDG_STATE_HOME=$PWD/state run --queue queue -- ./starts {begin} {end} {label} || return 1; done &&
 	XDG_STATE_HOME=$PWD/state run --dry-run --queue queue -- ./starts {begin} {end} {label} >got && cat got &&
-	grep "^local[01]: ./starts 0 60 a  # units 0:60$" got && grep "^local[01]: ./starts 0 60 b  # units 0:60$" got && test $(wc -l <got) = 2
+	grep "^local[01]: ./starts 0 60 a  # units 0:60$" got && grep "^local[01]: ./starts 0 60 b  # units 0:60$" got && test $(grep -vc "^#" got) = 2
 '
 
 # --- half an installation ------------------------------------------------------------

@@ -116,7 +116,7 @@ test_expect_success MOUNT 'a full disk: exit 1 with the reason; with some space 
 	said "evenstep: --journal: small/journal: No space left on device: free some space, then --resume goes on"
 '
 test_expect_success 'a file that may not grow, the journal or what is kept for it: exit 1 with the reason, and --resume goes on' '
-	(ulimit -f 64 && test_expect_code 1 evenstep run --local 2 --range 0:96 --journal small.journal -- ./noise {begin} {end} >out) 2>err &&
+	(ulimit -f 64 && test_expect_code 1 evenstep run --local 2 --policy static --pieces 1 --range 0:96 --journal small.journal -- ./noise {begin} {end} >out) 2>err &&
 	said "evenstep: cannot keep the output of a slice: File too large: raise ulimit -f" &&
 	(ulimit -f 64 && test_expect_code 1 evenstep run --local 2 --policy manual:size=1 --range 10:106 --journal little -- seq {begin}000 {begin}180 >out) 2>err &&
 	said "evenstep: --journal: little: File too large: raise ulimit -f, then --resume goes on" &&
