@@ -23,7 +23,9 @@ static int run(int argc, char **argv, struct es_error *err)
     const struct subcommand *c;
 
     if (argc == 1)
-        return es_fail(err, ES_USAGE, "see `evenstep --help`", "no command");
+        return command_find("help", err)->run(1, help + 1, err) < 0
+                   ? -1
+                   : es_fail(err, ES_USAGE, "give one of these", "no command");
     if (is(argv[1], "-V", "--version"))
         return printf("evenstep %s\n", EVENSTEP_VERSION) < 0
                        || fflush(stdout) != 0

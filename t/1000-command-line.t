@@ -13,7 +13,6 @@ while IFS='|' read -r what status arguments message; do
 		eval "fails $status \"\$message\" evenstep $arguments"
 	'
 done <<'END'
-no command|2||evenstep: no command: see `evenstep --help`
 an unknown command|2|rum|evenstep: no such command: rum: did you mean run\?
 a command that is near to none|2|hopscotch|evenstep: no such command: hopscotch: see `evenstep --help`
 help for an unknown command|2|help pla|evenstep: no such command: pla: did you mean plan\?
@@ -87,7 +86,7 @@ test_expect_success '--help tells the commands, run --help every option; both ex
 	evenstep run --help >out 2>err && test ! -s err && for option in range repeat grain \
 		policy threshold metrics gather report srun local; do
 		grep -e "^  --$option " out || return 1
-	done && grep "^    even " out && grep "^    static " out && grep "^    canon " out
+	done && evenstep help policies >out && grep "^even " out && grep "^static " out && grep "^canon " out
 '
 test_expect_success '--version tells one version, and so does -V' '
 	evenstep --version >out 2>err && test ! -s err && cat out && evenstep -V >short && test_cmp out short &&
@@ -192,12 +191,23 @@ test_expect_success 'evenstep attend refuses an unknown profile, required or not
 	attends "continue: --evenstep-profile: .warp. is unknown: .*" --job 1 --profile warp &&
 	attends "fail: --evenstep-profile: .warp. is unknown: .*" --job 1 --profile warp --required
 '
-test_expect_success 'every command has -h, which is its --help, and so is help COMMAND' '
+test_expect_success 'every command has --help, and so has help COMMAND' '
 	for command in $(evenstep completion words "" | cut -f1); do
-		evenstep $command --help >want && evenstep $command -h >got && test_cmp want got &&
-		evenstep help $command >got && test_cmp want got || return 1
+		evenstep $command --help >want && evenstep help $command >got && test_cmp want got || return 1
 	done && evenstep simulate balance --help >want && evenstep help simulate balance >got && test_cmp want got &&
 	evenstep --help >want && evenstep -h >got && test_cmp want got && evenstep help >got && test_cmp want got
+'
+test_expect_success 'and -h: of those with many options the first line, the ones used most, three examples' '
+	for command in $(evenstep completion words "" | cut -f1); do
+		evenstep $command --help >want && evenstep $command -h >got || return 1
+		case $command in run | tasks | bcast) test "$(wc -l <got)" -le 40 && head -n 1 want >line && head -n 1 got | test_cmp line - && test "$(grep -c "^  evenstep $command " got)" = 3 || return 1 ;;
+		*) test_cmp want got || return 1 ;; esac
+	done && for command in run tasks bcast; do
+		evenstep $command -h | sed -nE "s/^  (-., )?(--[a-z-]+).*/\2/p" >often && test "$(wc -l <often)" -ge 8 && evenstep $command --help | sed -nE "s/^  (-., )?(--[a-z-]+).*/\2/p" | sort >all && sort often | comm -23 - all | test_cmp /dev/null - || return 1
+	done
+'
+test_expect_success 'no command: the list of them, and exit 2; help policies: their keys, with ranges that people write' '
+	evenstep --help >want && test_expect_code 2 evenstep >got 2>err && test_cmp want got && evenstep help policies >got && grep "^  maxSamples=" got && grep "(1 or more)$" got && ! grep "e+" got
 '
 test_expect_success '--help needs no sound configuration' '
 	echo "nonsense = 1" >own.conf && for command in run bcast plan graph probe; do

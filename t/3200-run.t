@@ -25,7 +25,7 @@ test_expect_success 'up: four nodes with 80, 40, 20 and 10 percent of a core' '
 test_expect_success 'three frames: exit 0, every unit once and in order' '
 	seq 0 399 >once && cat once once once >want &&
 	in_job -N4 evenstep run --range 0:400 --pieces 1 --repeat 3 --report report -- ./burn {begin} {end} >got 2>err &&
-	test_cmp want got && said "evenstep: 3 frames in .* \(by cost\)"
+	test_cmp want got && said "evenstep: 3 frames in .* \(even\)"
 '
 # Others may be busy here, and their CPU is what the nodes share: three tries.
 sorted_by_speed() {

@@ -51,7 +51,6 @@ struct option {
     /* At is the member, or where no member is named the whole. */
     int (*take)(void *at, const char *text, struct es_error *err);
     const char *(*word)(size_t i); /* allowed values, until NULL; to complete */
-    void (*more)(void);            /* prints lines of --help below its own */
 };
 
 #define OPTION_AT(type, member)                                                \

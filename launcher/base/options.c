@@ -18,7 +18,9 @@ struct parsing {
     struct es_error *err;
 };
 
-static const struct option help = {OPTION_FLAG, "help", .letter = 'h'};
+static const struct option help = {.type = OPTION_FLAG, .name = "help"};
+static const struct option short_help = {
+    .type = OPTION_FLAG, .name = "h", .letter = 'h'};
 
 #define HELP_ASKED 1 /* besides 0 and -1 */
 
@@ -47,7 +49,7 @@ static const struct option *by_letter(const struct subcommand *c, char letter)
     for (const struct option *o = c->option; o->type != OPTION_END; o++)
         if (options_has(c, o) && o->letter == letter)
             return o;
-    return letter == help.letter ? &help : NULL;
+    return letter == short_help.letter ? &short_help : NULL;
 }
 
 /* Is text, of len bytes, how name begins? */
@@ -126,8 +128,10 @@ static int take(struct parsing *p, const struct option *o, const char *value)
 {
     char mend[80];
 
-    if (o == &help)
-        return options_help(p->command, p->err) < 0 ? -1 : HELP_ASKED;
+    if (o == &help || o == &short_help)
+        return options_help(p->command, o == &short_help, p->err) < 0
+                   ? -1
+                   : HELP_ASKED;
     if (!value)
         value = o->bare;
     if (o->type != OPTION_FLAG && !value) {

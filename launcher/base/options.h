@@ -14,7 +14,7 @@
  * short as long as it is one option's, and no habit's.  Letters may be joined: -fp, -fF3.
  * One that has a bare value may stand alone, and has another only by =.
  * Behind -- nothing is an option, and -- itself is never a value.  Every
- * command has -h and --help besides.
+ * command has --help besides, and -h, which is shorter where the command has many.
  */
 #ifndef LAUNCHER_BASE_OPTIONS_H
 #define LAUNCHER_BASE_OPTIONS_H
@@ -44,6 +44,10 @@ struct subcommand {
     const char *elsewhere;            /* mends that one of these is given */
     const struct option_habit *habit; /* until one without whose; NULL: none */
     const char *end;                  /* below the options, each line ended */
+    const char
+        *often; /* what -h tells: names, as in without; NULL: as --help */
+    const char
+        *examples; /* and below them, each line ended; not NULL with often */
     /* "SRC DST", "plan|run GRAPH" (one of these words), "[FILE]" (or none),
      * "[ARG...]" (any number), "SRC... DST" (at least one of each); NULL: none */
     const char *operands;
@@ -73,7 +77,9 @@ int options_has(const struct subcommand *c, const struct option *o);
 const struct subcommand *subcommand_find(const struct subcommand *const list[],
                                          const char *name);
 
-/* Print --help.  Returns 0, or -1 with ES_WORK. */
-int options_help(const struct subcommand *c, struct es_error *err);
+/* Print --help, or what -h tells of it.  Returns 0, or -1 with ES_WORK. */
+int options_help(const struct subcommand *c,
+                 int is_short,
+                 struct es_error *err);
 
 #endif

@@ -9,14 +9,19 @@
 
 /* --- usage ---------------------------------------------------------------- */
 
+/* Is the name in a list that has a blank before and behind each? */
+static int is_in(const char *list, const char *name)
+{
+    char word[80];
+
+    snprintf(word, sizeof word, " %s ", name);
+    return strstr(list, word) != NULL;
+}
+
 int options_has(const struct subcommand *c, const struct option *o)
 {
-    char name[80];
-
-    if (o->type == OPTION_GROUP)
-        return 0;
-    snprintf(name, sizeof name, " %s ", o->name);
-    return !c->without || !strstr(c->without, name);
+    return o->type != OPTION_GROUP
+           && (!c->without || !is_in(c->without, o->name));
 }
 
 /* What must be given, and where the operands stand. */
@@ -62,18 +67,28 @@ static void print_word(struct lines *l, const char *word, size_t len)
         (size_t)printf("%s%.*s", l->at > COLUMN ? " " : "", (int)len, word);
 }
 
-static void print_words(struct lines *l, const char *text)
+/* Does the first sentence, or what may stand for it, end with this word? */
+static int ends_sentence(const char *word, size_t len)
+{
+    return memchr(".;", word[len - 1], 2) != NULL;
+}
+
+static void print_words(struct lines *l, const char *text, int is_short)
 {
     while (*text) {
         size_t len = strcspn(text, " ");
 
+        if (is_short && ends_sentence(text, len)) {
+            print_word(l, text, len - 1);
+            return;
+        }
         print_word(l, text, len);
         text += len;
         text += strspn(text, " ");
     }
 }
 
-static void print_option(const struct option *o)
+static void print_option(const struct option *o, int is_short)
 {
     struct lines l = {0};
     char def[80];
@@ -91,25 +106,37 @@ static void print_option(const struct option *o)
     }
     printf("%*s", (int)(COLUMN - l.at), "");
     l.at = COLUMN;
-    print_words(&l, o->help);
-    if (o->alias) {
+    print_words(&l, o->help, is_short);
+    if (o->alias && !is_short) {
         snprintf(def, sizeof def, "(also --%s)", o->alias);
-        print_words(&l, def);
+        print_words(&l, def, 0);
     }
     if (o->def || o->required) {
         snprintf(def, sizeof def, "(%s)", o->required ? "required" : o->def);
-        print_words(&l, def);
+        print_words(&l, def, 0);
     }
     putchar('\n');
-    if (o->more)
-        o->more();
 }
 
-int options_help(const struct subcommand *c, struct es_error *err)
+static void print_often(const struct subcommand *c)
+{
+    const char *paragraph = strstr(c->about, "\n\n");
+
+    printf("\n%.*s\noften used:\n",
+           paragraph ? (int)(paragraph - c->about) + 1 : (int)strlen(c->about),
+           c->about);
+    for (const struct option *o = c->option; o->type != OPTION_END; o++)
+        if (options_has(c, o) && is_in(c->often, o->name))
+            print_option(o, 1);
+    printf("\nexamples:\n%s\n`evenstep %s --help` has all options, `man "
+           "evenstep-%s` more.\n",
+           c->examples, c->name, c->name);
+}
+
+static void print_all(const struct subcommand *c)
 {
     const char *title = NULL;
 
-    print_usage(c);
     printf("\n%s", c->about);
     if (c->option->type != OPTION_END)
         putchar('\n');
@@ -121,9 +148,18 @@ int options_help(const struct subcommand *c, struct es_error *err)
         if (title)
             printf("%s\n", title);
         title = NULL;
-        print_option(o);
+        print_option(o, 0);
     }
     if (c->end)
         printf("\n%s", c->end);
+}
+
+int options_help(const struct subcommand *c, int is_short, struct es_error *err)
+{
+    print_usage(c);
+    if (is_short && c->often)
+        print_often(c);
+    else
+        print_all(c);
     return fflush(stdout) == 0 && !ferror(stdout) ? 0 : es_no_space(err);
 }

@@ -696,6 +696,10 @@ const struct subcommand command_bcast = {
         "may be a folder: DST is its copy.  With several SRC, DST is a folder with all\n"
         "of them.\n",
     .option = options,
+    .often = " recursive force preserve compress cache update libs json local ",
+    .examples = "  evenstep bcast input.dat /tmp/input.dat\n"
+                "  evenstep bcast -r venv '$TMPDIR/venv'\n"
+                "  evenstep bcast --compress auto image.sif /tmp/image.sif\n",
     .operands = "SRC... DST",
     .run = bcast_main,
 };

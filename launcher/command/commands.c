@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/commands.h"
+#include "launcher/config/policy_option.h"
 #include "launcher/base/options.h"
 #include "launcher/base/suggestion.h"
 
@@ -287,9 +288,10 @@ static int print_commands(struct es_error *err)
     for (size_t i = 0; commands[i]; i++)
         if (commands[i]->brief)
             printf("  %-10s %s\n", commands[i]->name, commands[i]->brief);
-    printf("\n`evenstep COMMAND --help` tells its options, `man "
-           "evenstep-COMMAND` more;\n"
-           "`man evenstep-tutorial` is for the first hour.\n");
+    printf("\n`evenstep COMMAND -h` tells its options, `man evenstep-COMMAND` "
+           "more; `evenstep help\n"
+           "policies` those of --policy; `man evenstep-tutorial` is for the first "
+           "hour.\n");
     return fflush(stdout) == 0 ? 0 : es_no_space(err);
 }
 
@@ -321,6 +323,12 @@ static int help_main(int argc, char **argv, struct es_error *err)
         return rc;
     if (!argv[1])
         return print_commands(err);
+    if (strcmp(argv[1], "policies") == 0 && !argv[2]) {
+        printf("--policy NAME[:KEY=VALUE,...]; each KEY with its default, and the "
+               "values that it takes:\n\n");
+        policy_option_print();
+        return fflush(stdout) == 0 ? 0 : es_no_space(err);
+    }
     c = command_find(argv[1], err);
     if (!c)
         return -1;
@@ -331,7 +339,7 @@ static int help_main(int argc, char **argv, struct es_error *err)
         return es_fail(err, ES_USAGE, "leave it out",
                        "help %s: no such part: %s", c->name, argv[2]);
     }
-    return c ? options_help(c, err)
+    return c ? options_help(c, 0, err)
              : es_fail(err, ES_USAGE, "see `evenstep --help`",
                        "no such command: %s", name);
 }

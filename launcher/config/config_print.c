@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Prints the configuration in force, in the syntax of the file. */
 #include "launcher/config/config.h"
+#include "launcher/config/policy_option.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -175,14 +176,16 @@ static void print_params(const char *name,
                          const struct policy_kind *kind,
                          const double value[])
 {
+    char span[POLICY_SPAN];
+
     printf("policy \"%s\" {\n", name);
     if (!kinds_find(name))
         printf("  kind = \"%s\"\n", kind->name);
     for (size_t k = 0; k < kind->n_params; k++) {
         printf("  %s = ", kind->params[k].key);
         print_number(value[k]);
-        printf(" # %s; %g to %g\n", kind->params[k].help, kind->params[k].min,
-               kind->params[k].max);
+        policy_option_span(&kind->params[k], span);
+        printf(" # %s; %s\n", kind->params[k].help, span);
     }
     puts("}");
 }

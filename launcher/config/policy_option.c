@@ -196,3 +196,47 @@ const char *policy_option_text(const char *text,
         return text;
     return profile->policy[0] ? profile->policy : KINDS_DEFAULT;
 }
+
+/* A bound that is only there as a type ends. */
+static int is_open_above(const struct policy_param *p)
+{
+    return p->max >= INT32_MAX;
+}
+
+static int is_open_below(const struct policy_param *p)
+{
+    return p->min <= INT32_MIN;
+}
+
+void policy_option_span(const struct policy_param *param,
+                        char text[POLICY_SPAN])
+{
+    int is_above = param->min > 0 && param->min < DBL_MIN;
+
+    if (is_above && is_open_above(param))
+        snprintf(text, POLICY_SPAN, "above 0");
+    else if (is_above)
+        snprintf(text, POLICY_SPAN, "above 0, to %.10g", param->max);
+    else if (is_open_below(param))
+        snprintf(text, POLICY_SPAN,
+                 is_open_above(param) ? "any" : "%.10g or less", param->max);
+    else if (is_open_above(param))
+        snprintf(text, POLICY_SPAN, "%.10g or more", param->min);
+    else
+        snprintf(text, POLICY_SPAN, "%.10g to %.10g", param->min, param->max);
+}
+
+void policy_option_print(void)
+{
+    const struct policy_kind *kind;
+    char span[POLICY_SPAN];
+
+    for (size_t i = 0; (kind = kinds_at(i)) != NULL; i++) {
+        printf("%s%-12s %s\n", i > 0 ? "\n" : "", kind->name, kind->help);
+        for (size_t k = 0; k < kind->n_params; k++) {
+            policy_option_span(&kind->params[k], span);
+            printf("  %s=%.10g\n      %s (%s)\n", kind->params[k].key,
+                   kind->params[k].def, kind->params[k].help, span);
+        }
+    }
+}

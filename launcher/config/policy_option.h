@@ -52,6 +52,13 @@ int policy_option_set(struct policy_option *o,
 #define POLICY_NAMES_MAX (32 + KINDS_MAX * 32)
 void policy_option_names(const struct config *c, char *text, size_t size);
 
+/* Print all policies, and each one's parameters with default and range. */
+void policy_option_print(void);
+
+/* The range of a parameter as people say it: "1 to 5", "1 or more", "any". */
+#define POLICY_SPAN 64 /* bytes that are enough */
+void policy_option_span(const struct policy_param *param,
+                        char text[POLICY_SPAN]);
 /* "give a whole number from 1 to 5", as it would mend a value. */
 void policy_option_range(const struct policy_param *param,
                          char *text,

@@ -823,6 +823,11 @@ const struct subcommand command_tasks = {
     .end =
         "exit status: 0 done, 1 tasks have failed, 2 usage, 3 no Slurm or agents,\n"
         "             4 not finished: time is up, or SIGTERM\n",
+    .often =
+        " slots results joblog retries timeout halt resume resume-failed follow dry-run ",
+    .examples = "  evenstep tasks cmds.txt\n"
+                "  evenstep tasks -j 8 --results out --retries 1 cmds.txt\n"
+                "  evenstep tasks --resume-failed cmds.txt\n",
     .operands = "FILE",
     .without =
         " policy threshold pieces profile range lines record recstart recend header may-leave-lines queue "
@@ -852,6 +857,12 @@ const struct subcommand command_run = {
     .end =
         "exit status: 0 done, 1 the work failed, 2 usage, 3 no Slurm or agents,\n"
         "             4 not finished: time is up, or SIGTERM\n",
+    .often =
+        " range lines each slots stdout journal resume keep-going report dry-run local ",
+    .examples =
+        "  evenstep run --range 0:1000 -- ./render {begin} {end}\n"
+        "  evenstep run --lines reads.fq --record 4 -- ./align >aligned\n"
+        "  evenstep run --each -- ./simulate {1} {2} ::: a b c ::: 1 2 3\n",
     .operands = "[CMD...]",
     .without = " add close ",
     .elsewhere = "evenstep tasks has it",

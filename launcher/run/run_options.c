@@ -30,20 +30,6 @@
 
 /* --- the table ------------------------------------------------------------ */
 
-/* One line a policy and a parameter, from policy's own tables. */
-static void print_policies(void)
-{
-    const struct policy_kind *kind;
-
-    for (size_t i = 0; (kind = kinds_at(i)) != NULL; i++) {
-        printf("    %-18s %s\n", kind->name, kind->help);
-        for (size_t k = 0; k < kind->n_params; k++)
-            printf("      %-16s %s (%g; %g to %g)\n", kind->params[k].key,
-                   kind->params[k].help, kind->params[k].def,
-                   kind->params[k].min, kind->params[k].max);
-    }
-}
-
 static int take_queue(void *at, const char *text, struct es_error *err)
 {
     struct run_options *o = at;
@@ -339,9 +325,9 @@ const struct option run_options_table[] = {
      "a slot starts a task so long at least after the one before"},
     {OPTION_GROUP, .name = "sizing:"},
     {OPTION_TEXT, "policy", "NAME[:key=value,...]", AT(policy_text),
-     .word = policy_site_word, .more = print_policies, .help =
-     "how slices are sized after the first frame (even, or as the profile has "
-     "it)"},
+     .word = policy_site_word, .help =
+     "how slices are sized (by what pieces cost, or as the profile has it); "
+     "`evenstep help policies`"},
     {OPTION_TAKE, "threshold", "SECONDS|PERCENT%|auto", AT(threshold),
      .take = threshold_option_take, .def = "5%", .help =
      "adjust when the nodes' times differ by more, in seconds or of the mean "
