@@ -213,4 +213,6 @@ void progress_end(struct progress *p, const struct summary *s)
         return;
     progress_text_account(text, &s->account);
     notice("%s", text);
+    if (progress_text_advice(text, &s->account, report_named(s->policy)))
+        notice("%s", text);
 }

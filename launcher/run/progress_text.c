@@ -283,3 +283,45 @@ void progress_text_account(char text[PROGRESS_TEXT],
     print_seconds(text + n, PROGRESS_TEXT - (size_t)n, "; equal parts",
                   r->equal);
 }
+
+#define ADVICE_PART    0.1 /* of the time */
+#define ADVICE_SECONDS 1
+
+int progress_text_advice(char text[PROGRESS_TEXT],
+                         const struct account_result *r,
+                         const char *policy)
+{
+    static const char *const advice[ACCOUNT_PARTS] = {
+        [ACCOUNT_RESTARTS] =
+            "went to starting CMD again: shorten its start, or "
+            "keep it running with --persistent",
+        [ACCOUNT_WAITING] =
+            "nodes waited for the last one: give smaller units, "
+            "and more of them",
+        [ACCOUNT_TWICE] =
+            "went to what was lost, failed or done twice: see the "
+            "messages above",
+        [ACCOUNT_WIRE] = "went to the way between commands: give larger pieces "
+                         "(--grain), or leave output on the nodes",
+        [ACCOUNT_SLOWER] =
+            "went to commands that took longer than before: look "
+            "at the nodes with `evenstep probe --nodes --check`",
+    };
+    enum account_part most = 0;
+
+    for (enum account_part i = 1; i < ACCOUNT_PARTS; i++)
+        if (r->part[i] > r->part[most])
+            most = i;
+    if (!(r->part[most] >= ADVICE_PART * r->time)
+        || !(r->part[most] >= ADVICE_SECONDS))
+        return 0;
+    if (policy && most == ACCOUNT_WAITING)
+        snprintf(text, PROGRESS_TEXT,
+                 "%.0f %% of the time nodes waited for the last one: leave "
+                 "--policy %.64s and --pieces out",
+                 100 * r->part[most] / r->time, policy);
+    else
+        snprintf(text, PROGRESS_TEXT, "%.0f %% of the time %s",
+                 100 * r->part[most] / r->time, advice[most]);
+    return 1;
+}

@@ -60,5 +60,11 @@ void progress_text_run(char text[PROGRESS_TEXT],
  * 90.10 s": what the rest went to is told where it is something. */
 void progress_text_account(char text[PROGRESS_TEXT],
                            const struct account_result *r);
+/* What the largest part of a run's time went to beside the ideal, and what to do about it
+ * (policy: that somebody has named, or NULL):
+ * 1; or 0, where that part is below a tenth of the time or below a second. */
+int progress_text_advice(char text[PROGRESS_TEXT],
+                         const struct account_result *r,
+                         const char *policy);
 
 #endif

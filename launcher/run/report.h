@@ -17,6 +17,7 @@
 
 #include <jansson.h>
 #include <stdio.h>
+#include <string.h>
 
 struct report {
     struct report_out out;
@@ -30,6 +31,12 @@ struct report {
 /* The policy of a run for which nobody has named one, and whose pieces are cut by what
  * they cost. */
 #define REPORT_BY_COST "by cost"
+
+/* That policy, if somebody has named it; else NULL. */
+static inline const char *report_named(const char *policy)
+{
+    return policy[0] && strcmp(policy, REPORT_BY_COST) != 0 ? policy : NULL;
+}
 
 struct summary {
     const char *status; /* "done", "incomplete": something was left out,

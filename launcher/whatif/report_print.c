@@ -129,6 +129,8 @@ int report_print_table(FILE *out, const struct report_file *f)
     progress_text_account(text, &f->account);
     if (account_efficiency(&f->account) >= 0)
         fprintf(out, "%s\n", text);
+    if (progress_text_advice(text, &f->account, report_named(f->policy)))
+        fprintf(out, "%s\n", text);
     free(node);
     return ferror(out) ? -1 : 0;
 }

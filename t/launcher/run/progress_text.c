@@ -150,6 +150,21 @@ static void accounts(void)
            "ideal 28.70 s; the rest: restarts 1.100 s, waiting 0.900 s, slower "
            "0.500 s; equal parts 90.10 s",
            "a run: what is not even a thousandth is not told");
+    ok(!progress_text_advice(text, &r, NULL),
+       "no advice where no part is a tenth of the time");
+    r.time = 10;
+    ok(progress_text_advice(text, &r, NULL) && strstr(text, "11 % of the time")
+           && strstr(text, "--persistent"),
+       "else it is of the largest part");
+    r.part[ACCOUNT_WAITING] = 5;
+    ok(progress_text_advice(text, &r, NULL) && strstr(text, "smaller units"),
+       "who waits needs smaller units ...");
+    ok(progress_text_advice(text, &r, "static")
+           && strstr(text, "leave --policy static"),
+       "... or no policy that was named");
+    r.time = r.part[ACCOUNT_WAITING] = 0.5;
+    r.part[ACCOUNT_RESTARTS] = 0;
+    ok(!progress_text_advice(text, &r, NULL), "nor of less than a second");
     r = (struct account_result){.time = 1, .ideal = 1, .equal = 2};
     progress_text_account(text, &r);
     is_str(text, "ideal 1.000 s; equal parts 2.000 s", "without a rest");
