@@ -32,10 +32,14 @@ struct report {
  * they cost. */
 #define REPORT_BY_COST "by cost"
 
-/* That policy, if somebody has named it; else NULL. */
+/* That policy, if somebody has named it; else NULL, as of the default, whose name was in
+ * the reports of before in place of that. */
 static inline const char *report_named(const char *policy)
 {
-    return policy[0] && strcmp(policy, REPORT_BY_COST) != 0 ? policy : NULL;
+    return policy[0] && strcmp(policy, REPORT_BY_COST) != 0
+                   && strcmp(policy, "even") != 0
+               ? policy
+               : NULL;
 }
 
 struct summary {
