@@ -21,7 +21,7 @@ counts() {
 	# A key of the configuration says its default.
 	awk '
 		function end() { if (key != "" && text !~ /[Dd]efault/) ++n; key = text = "" }
-		/^\.(It Ic|Sh|Ss)/ { end(); if (/^\.It/) key = $3 }
+		/^\.(It Ic|Sh|Ss)/ { end(); if (/^\.It/ && !/ Q[qo] /) key = $3 } # those with a title are sections
 		{ text = text $0 "\n" }
 		END { end(); if (n > 0) print FILENAME, "key", n }' launcher/config/evenstep.conf.5
 }
