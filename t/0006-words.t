@@ -18,9 +18,13 @@ counts() {
 	for page in launcher/*.1 launcher/*/*.1 launcher/*/*.8; do
 		grep -q '^\.Sh EXIT STATUS' "$page" || echo "$page exit 1"
 	done
-	# A key of the configuration says its default.
+	# A key of the configuration says its default, and its range or values: a switch, words in
+	# quotes, a path.
 	awk '
-		function end() { if (key != "" && text !~ /[Dd]efault/) ++n; key = text = "" }
+		function end() {
+			if (key != "" && (text !~ /[Dd]efault/ || text !~ /range|A switch|Ql ..dq|\.Pa |No default/)) ++n
+			key = text = ""
+		}
 		/^\.(It Ic|Sh|Ss)/ { end(); if (/^\.It/ && !/ Q[qo] /) key = $3 } # those with a title are sections
 		{ text = text $0 "\n" }
 		END { end(); if (n > 0) print FILENAME, "key", n }' launcher/config/evenstep.conf.5
