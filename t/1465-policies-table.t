@@ -23,6 +23,6 @@ test_expect_success 'and the figures are those' '
 	awk "\$1 != \$5 { exit 1 } { for (i = 2; i <= 4; i++) if ((\$i - \$(i + 4)) ^ 2 > 0.011 ^ 2) exit 1 }"
 '
 test_expect_success 'help says which of them JPPF has deprecated: one, and the page names it' '
-	evenstep run --help | grep "deprecated" >told && test "$(wc -l <told)" = 1 && grep "^ *rl " told && tr "\n" " " <"$page" | grep -q "JPPF deprecates only .Cm rl of these"
+	evenstep help policies | grep "deprecated" >told && test "$(wc -l <told)" = 1 && grep "^rl " told && tr "\n" " " <"$page" | grep -q "JPPF deprecates only .Cm rl of these"
 '
 test_done
