@@ -136,6 +136,8 @@ test_expect_success 'a configuration that is not there: exit 2, names it' '
 test_expect_success 'an agent that is not there: exit 3, names it' '
 	echo "plugin { agent_path = \"$PWD/no-agent\" }" >own.conf &&
 	fails 3 "evenstep: .*/no-agent: no such program: .*" \
+		env EVENSTEP_CONF=own.conf evenstep run --local 1 --range 0:5 -- true &&
+	: >no-agent && fails 3 "evenstep: .*/no-agent: not executable: Permission denied: .*chmod 755.*" \
 		env EVENSTEP_CONF=own.conf evenstep run --local 1 --range 0:5 -- true
 '
 test_expect_success 'an agent that is another program: exit 3, and no wait for it' '

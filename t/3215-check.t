@@ -26,7 +26,7 @@ test_expect_success RULES 'six faults: six lines, exit 1' '
 	on_node n4 mount --bind "$PWD/other" "$EVENSTEP_BUILD/evenstep-agent" && on_ctl scontrol update nodename=n5 state=drain reason="memory error" &&
 	on_node n6 ip rule add ipproto tcp dport 61000-61100 prohibit && { test_expect_code 1 checked --all; code=$?; cat got err; test $code = 0; } &&
 	line "n1: evenstep could not be started there: execve.*: Permission denied" && line "n2: slurmstepd has not loaded the plugin, as on [0-9] other nodes: .*" &&
-	line "n3: its configuration is not that of [0-9] other nodes: .*" && line "n4: .*evenstep-agent.*" && line "n5: drain.*: memory error" &&
+	line "n3: its configuration is not that of [0-9] other nodes: .*" && line "n4: .*/evenstep-agent: not executable: Permission denied: .*chmod 755.*" && line "n5: drain.*: memory error" &&
 	line "n6: it cannot reach [0-9.]*:610[0-9]*, where the command was typed: .*" && line "2 of 8 nodes are well" && test "$(wc -l <got)" = 7 &&
 	said "evenstep: 6 of 8 nodes are not well: .*"
 '

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/base/paths.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -33,8 +34,15 @@ int path_of_agent(char *path,
         return -1;
     len = snprintf(path, size, "%s%s", configured[0] ? configured : dir,
                    configured[0] ? "" : "/evenstep-agent");
-    if (len >= 0 && (size_t)len < size && access(path, X_OK) == 0)
+    if (len < 0 || (size_t)len >= size)
+        errno = ENAMETOOLONG;
+    else if (access(path, X_OK) == 0)
         return 0;
+    if (errno == EACCES)
+        return es_fail(err, ES_ENV,
+                       "chmod 755 it, or if it is that, see the folders above "
+                       "it, and that none is mounted noexec",
+                       "%s: not executable: %s", path, strerror(errno));
     return es_fail(err, ES_ENV,
                    "install evenstep-agent beside evenstep, or name it by "
                    "agent_path in evenstep.conf",

@@ -12,7 +12,7 @@
 /*
  * The path of evenstep-agent: the configured one, or if that is "" the one
  * beside this program.  The nodes must have it at the same path.  Fails with
- * ES_ENV if it cannot be executed here.
+ * ES_ENV if it is not here, or cannot be executed: the message says which.
  */
 int path_of_agent(char *path,
                   size_t size,

@@ -89,7 +89,7 @@ static void look_at_agent(struct check_node *c, const struct config *config)
     struct es_error err;
 
     if (path_of_agent(path, sizeof path, config->agent_path, &err) < 0)
-        check_node_add(c, CHECK_AGENT, "%s", err.what);
+        check_node_add(c, CHECK_AGENT, "%s: %s", err.what, err.mend);
 }
 
 /* --- where files of a step go ---------------------------------------------- */

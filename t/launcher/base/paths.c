@@ -81,9 +81,14 @@ static void test_configured(void)
     ok(path_of_agent(small, sizeof small, site, &err) == -1
            && err.kind == ES_ENV,
        "a path that does not fit is an error");
+    ok(path_of_agent(path, sizeof path, tree_path("site/none"), &err) == -1
+           && strstr(err.what, "site/none: no such program"),
+       "so is one that is not there: \"%s\"", err.what);
     tree_put("site/text", "no program\n");
-    ok(path_of_agent(path, sizeof path, tree_path("site/text"), &err) == -1,
-       "so is a file that is no program");
+    ok(path_of_agent(path, sizeof path, tree_path("site/text"), &err) == -1
+           && strstr(err.what, "site/text: not executable: Permission denied")
+           && strstr(err.mend, "chmod 755"),
+       "one that may not be executed: \"%s\"", err.what);
 }
 
 int main(int argc, char **argv)
