@@ -235,7 +235,7 @@ packages := gcc g++ make pkg-config libslurm-dev $(call column,2,$(launcher_libr
             $(comment test it) slurmd slurmctld slurmdbd mariadb-server-core \
             mariadb-client-core munge hwloc-nox perl sharness jq \
             libxml2-utils openmpi-bin libopenmpi-dev python3-mpi4py \
-            mpich libmpich-dev libomp-dev gfortran iproute2 util-linux mount procps \
+            mpich libmpich-dev libomp-dev gfortran iproute2 nftables util-linux mount procps \
             musl-tools zsh fish bsdextrautils bsdutils mmdebstrap python3-venv python3-joblib busybox-static e2fsprogs btrfs-progs \
             $(comment check its style) clang-format cppcheck shellcheck mandoc mypy \
             $(comment fuzz it) clang libclang-rt-dev \
