@@ -156,6 +156,8 @@ struct link *link_take(struct event_base *base,
                        void *arg);
 void link_set_events(struct link *l, const struct link_events *on, void *arg);
 int link_is_open(const struct link *l);
+/* Has the other end's kernel not answered our call yet? */
+int link_is_calling(const struct link *l);
 /* Who has called; as it has proved once the link is open. */
 uint32_t link_caller(const struct link *l);
 /* Our own address on it (IPv4 as ::ffff:a.b.c.d): 0, or -1. */

@@ -196,6 +196,11 @@ int link_is_open(const struct link *l)
     return l->stage == OPEN;
 }
 
+int link_is_calling(const struct link *l)
+{
+    return l->stage == CALLING;
+}
+
 int link_here(const struct link *l, uint8_t ip[16])
 {
     struct sockaddr_storage here;

@@ -101,6 +101,11 @@ test_expect_success RULES 'their calls to it fail at once, with EINVAL: it is na
 	asked evenstep bcast file /tmp/evenstep-absence.other; code=$?; for node in n0 n1 n3; do on_node $node ip rule del to $to ipproto tcp dport 61000-61100 blackhole; done; at_once; test $code = 0 &&
 	said "evenstep: warning: n[013] cannot reach n2 at $to:610[0-9]+: this node cannot use that address: .*" && ! grep -E "cannot reach [^n]" err && on_node n2 cmp "$PWD/file" /tmp/evenstep-absence.other && nothing_left
 '
+test_expect_success RULES 'the calls of the others to n2 are dropped without an answer: it is named long before they are given up, and has all of the file' '
+	on_node n2 ip rule add pref 50 iif eth0 ipproto tcp dport 61000-61100 blackhole &&
+	asked evenstep bcast file /tmp/evenstep-absence.dropped; code=$?; on_node n2 ip rule del pref 50; at_once; test $code = 0 &&
+	said "evenstep: warning: n[013] cannot reach n2 at [0-9.]+:610[0-9]+: no answer within 1[.]5 s: .*" && test $(grep -c "cannot reach" err) = 1 && on_node n2 cmp "$PWD/file" /tmp/evenstep-absence.dropped && nothing_left
+'
 test_expect_success RULES 'the calls of n2 to this host are dropped without an answer: it is named, with address and port' '
 	from=$(address_of n2) && on_ctl sh -c "ip rule add pref 90 lookup local && ip rule add pref 50 iif eth0 from $from ipproto tcp dport 61000-61100 blackhole && ip rule del pref 0" &&
 	{ test_expect_code 3 asked evenstep probe --nodes; code=$?; on_ctl ip rule del pref 50; cat err; test $code = 0; } &&

@@ -3,13 +3,19 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <event2/event.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* A call that a firewall drops is told long before it is given up: TCP calls for the
+ * second time after 1 s, and an answer to that has come by then. */
+#define SILENT_MS 1500
+
 struct greeting {
     struct link *link;
+    struct event *silent;
     struct endpoint to;
     greeting_fn fn;
     void *arg;
@@ -33,6 +39,8 @@ static void report_reached(struct greeting *g, int reached, const char *why)
     if (g->told)
         return;
     g->told = 1;
+    if (g->silent)
+        (void)event_del(g->silent); /* no loop waits for it */
     name_it(text, &g->to, why);
     g->fn(g->arg, reached, text);
 }
@@ -108,27 +116,41 @@ static const struct link_events events = {
     .closed = on_closed,
 };
 
+static void on_silent(evutil_socket_t fd, short what, void *arg)
+{
+    struct greeting *g = arg;
+
+    (void)fd;
+    (void)what;
+    if (g->link && link_is_calling(g->link))
+        report_reached(g, 0, "no answer within 1.5 s");
+}
+
 /* NULL with errno set if it cannot even begin. */
 static struct greeting *begin(struct event_base *base,
                               const struct endpoint *to,
                               const struct parties *parties,
                               const struct secret *secret)
 {
+    const struct timeval silent = {SILENT_MS / 1000, SILENT_MS % 1000 * 1000};
     struct address at;
     struct greeting *g = calloc(1, sizeof *g);
 
     if (!g)
         return NULL;
     g->to = *to;
+    g->silent = evtimer_new(base, on_silent, g);
     if (address_parse(&at, to->address, to->port) < 0)
         errno = EINVAL;
     else
         g->link = link_call(base, (const struct sockaddr *)&at.at, at.len,
                             secret, parties, &events, g);
     if (!g->link) {
-        free(g);
+        greeting_destroy(g);
         return NULL;
     }
+    if (g->silent) /* else it is told when the call is given up */
+        (void)evtimer_add(g->silent, &silent);
     return g;
 }
 
@@ -158,8 +180,11 @@ void greeting_destroy(struct greeting *g)
 {
     int saved = errno;
 
-    if (g)
+    if (g) {
         link_destroy(g->link);
+        if (g->silent)
+            event_free(g->silent);
+    }
     free(g);
     errno = saved;
 }

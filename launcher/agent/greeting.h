@@ -12,8 +12,9 @@
 
 struct greeting;
 
-/* reached: 1, or 0 with why in words ("n2 at 10.0.0.3:4000: …").  Called
- * once, from the loop, or at once if that cannot even begin. */
+/* reached: 1, or 0 with why in words ("n2 at 10.0.0.3:4000: …"), as where the call
+ * has had no answer for 1.5 s.  Called once, from the loop, or at once if that
+ * cannot even begin. */
 typedef void (*greeting_fn)(void *arg, int reached, const char *why);
 
 /* Greet the agent at to; NULL if that cannot even begin. */
