@@ -47,13 +47,17 @@ test_expect_success 'a run goes on without n2, every unit once, and says why' '
 	asked evenstep run --range 0:400 -- ./units {begin} {end} && seq 0 399 >want && test_cmp want got && at_once &&
 	said "evenstep: n2 is lost \(its agent does not start: execve\(\): $agent: No such file or directory\).*" && nothing_left
 '
-for option in "--pieces 4" "--policy static" "--slots 2" "--power pair" "--persistent"; do
+for option in "--pieces 4" "--policy static" "--slots 2" "--power pair" "--persistent" "--exec /tmp/evenstep-absence.units" "--bcast file:/tmp/evenstep-absence.file"; do
 	test_expect_success "a run with $option, too: the others are started without n2, and nobody else is named" '
 		if test "$option" = --persistent; then set -- "$slices"; else set -- ./units {begin} {end}; fi &&
 		{ asked evenstep run $option --range 0:400 -- "$@"; code=$?; cat err; test $code = 0; } && seq 0 399 >want && test_cmp want got && at_once &&
 		said "evenstep: warning: no agent on n2 \(execve\(\): $agent: No such file or directory\): going on without, on 3 of 4 nodes" && test $(grep -c warning err) = 1 && nothing_left
 	'
 done
+test_expect_success 'one to whose srun the user gives words does not: exit 3, n2 and why' '
+	test_expect_code 3 asked evenstep run --srun -n4 --range 0:400 -- ./units {begin} {end} && at_once && test ! -s got &&
+	said "evenstep: n2: its agent does not start: execve.*: No such file or directory: install .* on n2.*" && nothing_left
+'
 test_expect_success 'a graph likewise' '
 	echo "{\"tasks\": [{\"id\": \"a\", \"time\": 1, \"command\": \"true\"}]}" >graph.json && { asked evenstep graph run graph.json; code=$?; cat err; test $code = 0; } &&
 	said "evenstep: warning: no agent on n2 .*: going on without, on 3 of 4 nodes" && nothing_left
@@ -116,6 +120,10 @@ test_expect_success 'a node that Slurm cannot reach: it is named, not one that s
 	test_expect_code 3 asked evenstep probe --nodes; "$testbed" fault --name "$testbed_name" heal n2; at_once &&
 	said "evenstep: n2: its agent does not start: Communication connection failure: see that slurmd runs on n2 .*"
 '
+test_expect_success 'bcast likewise: n2 is named while Slurm tries, and then why' '
+	wait_for 60 no_jobs && wait_for 60 nodes_idle 4 && testbed_fault cut n2 && test_expect_code 3 asked evenstep bcast file /tmp/evenstep-absence.cut; code=$?; testbed_fault heal n2; grep -v "waiting for" err; test $code = 0 &&
+	said "evenstep: waiting for the agent of n2, .*" && said "evenstep: n2: its agent does not start: Communication connection failure: .*" && on_node n0 test ! -e /tmp/evenstep-absence.cut
+'
 said_once_more() { grep -q "starting agents once more on" err; }
 cut_n2() { wait_for 60 no_jobs && wait_for 60 nodes_idle 4 && testbed_fault cut n2; }
 test_expect_success 'a run that waits for all goes on without it' '
@@ -131,7 +139,7 @@ END
 chmod +x gated
 test_expect_success 'a run that has begun without it: the others are lost with it, are started once more, and do all' '
 	cut_n2 && rm -f go && { asked evenstep run --range 0:400 -- ./gated {begin} {end} & } && run=$! && wait_for 80 said_once_more; : >go; wait $run; code=$?; testbed_fault heal n2; cat err; test $code = 0 && test_cmp want got &&
-	said "evenstep: n2 is lost \(Communication connection failure\): the other nodes do its part" && said "evenstep: n0 is lost \(Slurm could not start the agents. step on n2 and has ended it on all nodes\): the other nodes do its part" &&
+	said "evenstep: waiting for the agent of n2, .*" && said "evenstep: n2 is lost \(Communication connection failure\): the other nodes do its part" && said "evenstep: n0 is lost \(Slurm could not start the agents. step on n2 and has ended it on all nodes\): the other nodes do its part" &&
 	said "evenstep: warning: Slurm has ended the agents. step: starting agents once more on n0,n1,n3" && said "evenstep: n[013] is back" && ! grep "n2 is back" err && nothing_left
 '
 test_expect_success 'a node whose agent never calls: in the end it is named, with the address that it was to call' '

@@ -525,10 +525,20 @@ static int ask_who(struct session *s,
     return rc;
 }
 
+/* Of a session that has begun: is there a node that may yet come? */
+static int awaits_some(const struct session *s)
+{
+    for (size_t i = 0; s->here < s->n && i < s->n; i++)
+        if (members_is_awaited(s->members, i) && !s->given_up[i])
+            return 1;
+    return 0;
+}
+
 static int is_waiting(const struct session *s)
 {
-    return !s->ready && !s->closing && !s->failed && !s->again && !s->recall
-           && arrival_came(s->arrival) < arrival_size(s->arrival);
+    return !s->closing && !s->failed && !s->again && !s->recall
+           && (s->ready ? awaits_some(s)
+                        : arrival_came(s->arrival) < arrival_size(s->arrival));
 }
 
 static void on_late_told(void *arg, const struct absent_nodes *absent)
