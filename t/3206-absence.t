@@ -64,7 +64,7 @@ test_expect_success 'a graph likewise' '
 '
 test_expect_success 'an agent that may not be executed on n2: likewise' '
 	put_agents && on_node n2 chmod a-x "$agent" && test_expect_code 3 asked evenstep probe --nodes && at_once &&
-	said "evenstep: n2: its agent does not start: execve\(\): $agent: Permission denied: .*" && nothing_left
+	said "evenstep: n2: its agent does not start: execve\(\): $agent: Permission denied: .*chmod 755.* on n2, or leave it out .*" && nothing_left
 '
 test_expect_success 'two nodes without: both are named' '
 	on_node n1 chmod a-x "$agent" && test_expect_code 3 asked evenstep probe --nodes && at_once &&

@@ -12,6 +12,7 @@
 #include "launcher/session/srun_words.h"
 #include "launcher/wire/table_tree.h"
 
+#include <errno.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -270,8 +271,11 @@ static void fail_at(struct session *s, const struct launch_absent *a)
         snprintf(mend, sizeof mend, "%s", own_mend(a));
     else
         snprintf(mend, sizeof mend,
-                 "install the same evenstep on %.100s, or leave it out "
-                 "(--exclude=%.100s)",
+                 "%s on %.100s, or leave it out (--exclude=%.100s)",
+                 a->not_executed && strstr(a->why, strerror(EACCES))
+                     ? "see its rights (chmod 755), and those of the folders "
+                       "above it,"
+                     : "install the same evenstep",
                  a->node, a->node);
     fail_start(s, mend, text);
 }
