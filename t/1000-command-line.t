@@ -70,8 +70,10 @@ an option of another action|2|graph plan --journal j g|evenstep: graph plan: --j
 an option that must be given|2|plan --range 0:5|evenstep: plan: --metrics is missing: give --metrics FILE
 no operand|2|report|evenstep: report: no FILE: see `evenstep report --help`
 one of two operands|2|bcast a|evenstep: bcast: no DST: see `evenstep bcast --help`
-an operand too many|2|config here|evenstep: config: unexpected argument "here": see `evenstep config --help`
-an operand that begins with a dash|2|probe -- --nodes|evenstep: probe: unexpected argument "--nodes": see `evenstep probe --help`
+an operand too many|2|config here|evenstep: config: unexpected argument "here": give options alone; see `evenstep config --help`
+an operand that begins with a dash|2|probe -- --nodes|evenstep: probe: unexpected argument "--nodes": give options alone; see `evenstep probe --help`
+two lists|2|tasks a b|evenstep: tasks: unexpected argument "b" behind "a": give `evenstep tasks FILE`, and options
+an option for a file|2|tasks --add --close - list|evenstep: --add: "--close" is an option, and no file: give --add LINES.-, or --add=--close if it is called so
 an unknown action|2|graph paln g|evenstep: graph: no such action: paln: give plan, run or import
 no action|2|simulate|evenstep: simulate: no action: give bcast or balance
 an unknown shell|2|completion csh|evenstep: completion: no such action: csh: give bash, zsh or fish

@@ -115,7 +115,7 @@ done <<'END'
 no action||evenstep: graph: no action: give plan, run or import
 an unknown action|draw nine.json|evenstep: graph: no such action: draw: give plan, run or import
 no graph|plan|evenstep: graph: no GRAPH: see `evenstep graph --help`
-two graphs|plan nine.json nine.json|evenstep: graph: unexpected argument "nine.json": see .*
+two graphs|plan nine.json nine.json|evenstep: graph: unexpected argument "nine.json" behind "nine.json": give .*
 a file that is not there|plan nowhere.json|evenstep: nowhere.json: No such file or directory: give a file that can be read
 a folder|plan .|evenstep: .: Is a directory: give a file that can be read
 an empty file|plan empty|evenstep: empty: is empty: give a graph

@@ -204,7 +204,7 @@ no time at all|--metrics four.json --range 0:5 --times ""|evenstep: --times: "" 
 a comma too many|--metrics four.json --range 0:5 --times 1,2,3,4,|evenstep: --times: "" is no number: .*
 a negative time|--metrics four.json --range 0:5 --times 1,2,3,-4|evenstep: --times: "-4" is out of range: .*
 a time that is no number|--metrics four.json --range 0:5 --times 1,nan,3,4|evenstep: --times: "nan" is no number: .*
-an argument too many|--metrics four.json --range 0:5 more|evenstep: plan: unexpected argument "more": see .*
+an argument too many|--metrics four.json --range 0:5 more|evenstep: plan: unexpected argument "more": give options alone; see .*
 an option without its value|--range 0:5 --metrics|evenstep: --metrics: a value is missing: give --metrics FILE
 an unknown option|--colour|evenstep: --colour: no such option: see .*
 END

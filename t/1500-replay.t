@@ -209,7 +209,7 @@ a parameter of ours out of range|--policy canon:step=0|--policy: canon: step: "0
 a seed that is no number|--policy rl2 --seed x|--seed: "x" is no whole number: give a whole number from 0 to 9007199254740992$
 a seed that is negative|--policy rl2 --seed -1|--seed: "-1" is out of range: 
 a seed that is a fraction|--policy manual --seed 1.5|--seed: "1.5" is no whole number: 
-a file's name|--policy rl trace|replay: unexpected argument "trace": see
+a file's name|--policy rl trace|replay: unexpected argument "trace": give options alone
 an unknown option|--policy rl --magic|--magic: no such option: 
 a value that is missing|--policy|--policy: a value is missing: 
 END

@@ -16,7 +16,7 @@ done <<'END'
 nothing|--once 4294967295|3|top: nothing of yours is at work here: run it where your evenstep run, bcast or graph runs
 a job that is none|--once x|2|top: "x" is no job: give the number of a job
 job 0|--once 0|2|top: "0" is no job: 
-a word too many|--once 1 2|2|top: unexpected argument "2": see 
+a word too many|--once 1 2|2|top: unexpected argument "2" behind "1": give `evenstep top \[JOBID\]`
 an unknown option|--sort name|2|--sort: no such option: see 
 a value that is missing|--metrics-file|2|--metrics-file: a value is missing: 
 no terminal|1|2|top: this is no terminal that can show it: give --once

@@ -123,6 +123,25 @@ static int no_such_option(struct parsing *p, const char *text, size_t len)
 
 /* --- one word of argv ------------------------------------------------------ */
 
+/* Where a file is named, an option's name is a value that was left out. */
+static int check_file(struct parsing *p,
+                      const struct option *o,
+                      const char *value)
+{
+    const struct option *other =
+        o->file && begins(value, "--", 2) && value[2]
+            ? by_name(p->command, value + 2, strlen(value + 2))
+            : NULL;
+    char mend[160];
+
+    if (!other)
+        return 0;
+    snprintf(mend, sizeof mend, "give --%s %s, or --%s=%s if it is called so",
+             o->name, o->value, o->name, value);
+    return fail(p, mend, "--%s: \"%s\" is an option, and no file", o->name,
+                value);
+}
+
 /* value NULL: what follows in argv. */
 static int take(struct parsing *p, const struct option *o, const char *value)
 {
@@ -141,6 +160,8 @@ static int take(struct parsing *p, const struct option *o, const char *value)
             snprintf(mend, sizeof mend, "give --%s %s", o->name, o->value);
             return fail(p, mend, "--%s: a value is missing", o->name);
         }
+        if (check_file(p, o, value) < 0)
+            return -1;
     }
     p->given[o - p->command->option] = 1;
     return option_store(o, p->into, value, p->err);
@@ -375,6 +396,23 @@ static int check_many(struct parsing *p,
     return fail(p, NULL, "%s: no %s", p->command->name, last ? last + 1 : rest);
 }
 
+static int fail_more(struct parsing *p, int i)
+{
+    const char *name = p->command->name, *operands = p->command->operands;
+    char mend[200];
+
+    if (operands)
+        snprintf(mend, sizeof mend, "give `evenstep %s %s`, and options", name,
+                 operands);
+    else
+        snprintf(mend, sizeof mend,
+                 "give options alone; see `evenstep %s --help`", name);
+    return fail(p, p->command->see ? NULL : mend,
+                "%s: unexpected argument \"%s\"%s%s%s", name, p->argv[i],
+                operands ? " behind \"" : "", operands ? p->argv[i - 1] : "",
+                operands ? "\"" : "");
+}
+
 static int check_operands(struct parsing *p)
 {
     const char *at = p->command->operands ? p->command->operands : "";
@@ -395,8 +433,7 @@ static int check_operands(struct parsing *p)
         at += len + (at[len] == ' ');
     }
     if (i <= p->operands)
-        return fail(p, NULL, "%s: unexpected argument \"%s\"", p->command->name,
-                    p->argv[i]);
+        return fail_more(p, i);
     return 0;
 }
 
