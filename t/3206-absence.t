@@ -47,7 +47,7 @@ test_expect_success 'a run goes on without n2, every unit once, and says why' '
 	asked evenstep run --range 0:400 -- ./units {begin} {end} && seq 0 399 >want && test_cmp want got && at_once &&
 	said "evenstep: n2 is lost \(its agent does not start: execve\(\): $agent: No such file or directory\).*" && nothing_left
 '
-for option in "--pieces 4" "--policy static" "--slots 2" "--power pair" "--persistent" "--exec /tmp/evenstep-absence.units" "--bcast file:/tmp/evenstep-absence.file"; do
+for option in "--pieces 4" "--policy static" "--slots 2" "--power pair" "--persistent" "--exec /tmp/evenstep-absence.units" "--bcast file:/tmp/evenstep-absence.brought"; do
 	test_expect_success "a run with $option, too: the others are started without n2, and nobody else is named" '
 		if test "$option" = --persistent; then set -- "$slices"; else set -- ./units {begin} {end}; fi &&
 		{ asked evenstep run $option --range 0:400 -- "$@"; code=$?; cat err; test $code = 0; } && seq 0 399 >want && test_cmp want got && at_once &&
