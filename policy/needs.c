@@ -11,9 +11,14 @@
  * however narrow it is. */
 #define LONG_PART 0.7
 
+/* What is counted, of a unit, a node or of all that a node has given away. */
+struct amount {
+    uint64_t cores, memory, gpus;
+};
+
 /* Units that need the same: a chain through their ranks, ascending. */
 struct kind {
-    uint32_t cores;
+    uint32_t cores, gpus;
     uint64_t memory;
     int64_t width; /* of all of a node 1e9 */
     uint32_t last; /* rank; NONE: the frame has no such unit */
@@ -26,22 +31,20 @@ struct ranked {    /* of a frame */
 };
 
 struct lane {
-    uint32_t cores; /* that it has; 0: none is out */
-    uint64_t memory;
-    int is_beside; /* begun while the head had no room */
+    struct amount has; /* cores 0: none is out */
+    int is_beside;     /* begun while the head had no room */
 };
 
 struct node { /* at the index of its first lane */
     uint32_t lanes;
-    uint32_t cores,
-        beside_cores; /* taken, and of these by what is beside the head */
-    uint64_t memory, beside_memory;
+    struct amount taken, beside; /* of these by what is beside the head */
 };
 
 struct needs {
     size_t lanes;
     const size_t *group;
     const uint64_t *memory;
+    const uint32_t *gpus;
     struct unit_need usual;
     const struct need_list *said;
     struct lane *lane;
@@ -54,6 +57,7 @@ struct needs {
     size_t room;
     uint64_t chosen; /* last, ... */
     int is_beside;   /* ... and how */
+    int has_gpus;    /* a unit has needed one */
 };
 
 /* --- its life ------------------------------------------------------------- */
@@ -61,6 +65,7 @@ struct needs {
 struct needs *needs_create(size_t lanes,
                            const size_t group[],
                            const uint64_t memory[],
+                           const uint32_t gpus[],
                            const struct unit_need *usual,
                            const struct need_list *said)
 {
@@ -71,6 +76,7 @@ struct needs *needs_create(size_t lanes,
     n->lanes = lanes;
     n->group = group;
     n->memory = memory;
+    n->gpus = gpus;
     n->usual = *usual;
     n->said = said;
     n->lane = calloc(lanes, sizeof *n->lane);
@@ -105,6 +111,8 @@ static struct unit_need settle(const struct needs *n, struct unit_need need)
         need.cores = n->usual.cores > 0 ? n->usual.cores : 1;
     if (need.memory == 0)
         need.memory = n->usual.memory;
+    if (need.gpus == 0)
+        need.gpus = n->usual.gpus;
     if (!(need.seconds > 0))
         need.seconds = n->usual.seconds;
     return need;
@@ -136,14 +144,46 @@ static struct unit_need need_of(const struct needs *n,
     return settle(n, (struct unit_need){.unit = unit});
 }
 
-/* Is a node large enough? */
-static int fits_in(const struct needs *n,
-                   size_t node,
-                   uint32_t cores,
-                   uint64_t memory)
+static struct amount all_of(const struct needs *n, size_t node)
 {
-    return (cores == NEEDS_ALL || cores <= n->node[node].lanes)
-           && memory <= n->memory[node];
+    return (struct amount){n->node[node].lanes, n->memory[node], n->gpus[node]};
+}
+
+static struct amount amount_at(const struct needs *n,
+                               size_t node,
+                               uint32_t cores,
+                               uint64_t memory,
+                               uint32_t gpus)
+{
+    return (struct amount){cores == NEEDS_ALL ? n->node[node].lanes : cores,
+                           memory, gpus};
+}
+
+static struct amount sum_of(struct amount a, struct amount b)
+{
+    return (struct amount){a.cores + b.cores, a.memory + b.memory,
+                           a.gpus + b.gpus};
+}
+
+static struct amount without(struct amount a, struct amount b)
+{
+    return (struct amount){a.cores - b.cores, a.memory - b.memory,
+                           a.gpus - b.gpus};
+}
+
+static int is_within(struct amount a, struct amount all)
+{
+    return a.cores <= all.cores && a.memory <= all.memory && a.gpus <= all.gpus;
+}
+
+/* Is the first nearer to what is needed? */
+static int is_nearer(struct amount a, struct amount b, struct amount need)
+{
+    if (a.cores < need.cores || b.cores < need.cores)
+        return a.cores > b.cores;
+    if (a.gpus < need.gpus || b.gpus < need.gpus)
+        return a.gpus > b.gpus;
+    return a.memory > b.memory;
 }
 
 int needs_can_be_met(const struct needs *n,
@@ -151,22 +191,16 @@ int needs_can_be_met(const struct needs *n,
                      size_t *largest)
 {
     const struct unit_need all = settle(n, *need);
-    int is_wide = 0;
 
     *largest = 0;
-    for (size_t i = 0; i < n->lanes; i++) {
-        int is_as_wide = fits_in(n, i, all.cores, 0);
-
-        if (n->group[i] != i)
-            continue;
-        if (is_as_wide && is_wide ? n->memory[i] > n->memory[*largest]
-            : is_wide
-                ? 0
-                : is_as_wide || n->node[i].lanes > n->node[*largest].lanes)
+    for (size_t i = 1; i < n->lanes; i++)
+        if (n->group[i] == i
+            && is_nearer(all_of(n, i), all_of(n, *largest),
+                         amount_at(n, i, all.cores == NEEDS_ALL ? 1 : all.cores,
+                                   all.memory, all.gpus)))
             *largest = i;
-        is_wide |= is_as_wide;
-    }
-    return fits_in(n, *largest, all.cores, all.memory);
+    return is_within(amount_at(n, *largest, all.cores, all.memory, all.gpus),
+                     all_of(n, *largest));
 }
 
 /* --- a frame -------------------------------------------------------------- */
@@ -206,7 +240,8 @@ static size_t kind_of(struct needs *n, const struct unit_need *need)
 
     while (i < n->kinds
            && (n->kind[i].cores != need->cores
-               || n->kind[i].memory != need->memory))
+               || n->kind[i].memory != need->memory
+               || n->kind[i].gpus != need->gpus))
         i++;
     if (i < n->kinds)
         return i;
@@ -217,8 +252,12 @@ static size_t kind_of(struct needs *n, const struct unit_need *need)
         n->kind = kinds;
         n->kinds_room = room;
     }
-    n->kind[n->kinds++] = (struct kind){
-        .cores = need->cores, .memory = need->memory, .last = NONE, .at = NONE};
+    n->has_gpus |= need->gpus > 0;
+    n->kind[n->kinds++] = (struct kind){.cores = need->cores,
+                                        .gpus = need->gpus,
+                                        .memory = need->memory,
+                                        .last = NONE,
+                                        .at = NONE};
     return i;
 }
 
@@ -271,15 +310,20 @@ static double span(const struct needs *n, size_t units, const int64_t seconds[])
  * node has, whichever is more. */
 static double part_of_node(const struct needs *n, const struct kind *k)
 {
-    double cores = 1, memory = 1;
+    struct amount most = {1, 1, 1};
 
     for (size_t i = 0; i < n->lanes; i++) {
-        cores = fmax(cores, n->node[i].lanes);
-        memory = fmax(memory, (double)n->memory[i]);
+        const struct amount has = all_of(n, n->group[i]);
+
+        most.cores = has.cores > most.cores ? has.cores : most.cores;
+        most.memory = has.memory > most.memory ? has.memory : most.memory;
+        most.gpus = has.gpus > most.gpus ? has.gpus : most.gpus;
     }
-    return k->cores == NEEDS_ALL
-               ? 1
-               : fmax((double)k->cores / cores, (double)k->memory / memory);
+    if (k->cores == NEEDS_ALL)
+        return 1;
+    return fmax(fmax((double)k->cores / (double)most.cores,
+                     (double)k->memory / (double)most.memory),
+                (double)k->gpus / (double)most.gpus);
 }
 
 static void rank_all(struct needs *n,
@@ -395,9 +439,11 @@ static uint32_t first_of(struct needs *n,
     return NONE;
 }
 
-static uint32_t cores_at(const struct needs *n, size_t node, uint32_t cores)
+static struct amount amount_of(const struct needs *n,
+                               size_t node,
+                               const struct kind *k)
 {
-    return cores == NEEDS_ALL ? n->node[node].lanes : cores;
+    return amount_at(n, node, k->cores, k->memory, k->gpus);
 }
 
 /* Does a kind fit in now, and beside the head, if that is given? */
@@ -407,14 +453,13 @@ static int has_room(const struct needs *n,
                     const struct kind *head)
 {
     const struct node *at = &n->node[node];
-    uint64_t cores = cores_at(n, node, k->cores), memory = k->memory;
+    const struct amount own = amount_of(n, node, k), all = all_of(n, node);
 
-    if (at->cores + cores > at->lanes || at->memory + memory > n->memory[node])
+    if (!is_within(sum_of(at->taken, own), all))
         return 0;
     return !head
-           || (at->beside_cores + cores + cores_at(n, node, head->cores)
-                   <= at->lanes
-               && at->beside_memory + memory + head->memory <= n->memory[node]);
+           || is_within(
+               sum_of(sum_of(at->beside, own), amount_of(n, node, head)), all);
 }
 
 /* What was begun beside a head runs before the next one. */
@@ -422,8 +467,7 @@ static void forget_beside(struct needs *n, size_t node)
 {
     for (size_t i = node; i < n->lanes && n->group[i] == node; i++)
         n->lane[i].is_beside = 0;
-    n->node[node].beside_cores = 0;
-    n->node[node].beside_memory = 0;
+    n->node[node].beside = (struct amount){0};
 }
 
 /* The kind of the first unit that a node could do or, with a head, that fits in now
@@ -443,7 +487,7 @@ static const struct kind *first_kind(struct needs *n,
         uint32_t first;
 
         if (head ? !has_room(n, node, k, head)
-                 : !fits_in(n, node, k->cores, k->memory))
+                 : !is_within(amount_of(n, node, k), all_of(n, node)))
             continue;
         first = first_of(n, k, pool, is_choosy);
         if (first < *rank) {
@@ -464,7 +508,7 @@ int needs_choose(struct needs *n,
     const struct kind *k;
     uint32_t rank;
 
-    if (pool->units == 0 || n->node[node].cores >= n->node[node].lanes)
+    if (pool->units == 0 || n->node[node].taken.cores >= n->node[node].lanes)
         return 0;
     k = first_kind(n, node, pool, is_choosy, NULL, &rank);
     if (!k)
@@ -487,13 +531,11 @@ void needs_take(struct needs *n, size_t lane, uint64_t unit)
     struct node *node = &n->node[i];
     struct lane *l = &n->lane[lane];
 
-    *l = (struct lane){.cores = cores_at(n, i, need.cores),
-                       .memory = need.memory,
-                       .is_beside = n->is_beside && unit == n->chosen};
-    node->cores += l->cores;
-    node->memory += l->memory;
-    node->beside_cores += l->is_beside ? l->cores : 0;
-    node->beside_memory += l->is_beside ? l->memory : 0;
+    l->has = amount_at(n, i, need.cores, need.memory, need.gpus);
+    l->is_beside = n->is_beside && unit == n->chosen;
+    node->taken = sum_of(node->taken, l->has);
+    if (l->is_beside)
+        node->beside = sum_of(node->beside, l->has);
 }
 
 void needs_give(struct needs *n, size_t lane)
@@ -501,19 +543,27 @@ void needs_give(struct needs *n, size_t lane)
     struct node *node = &n->node[n->group[lane]];
     struct lane *l = &n->lane[lane];
 
-    node->cores -= l->cores;
-    node->memory -= l->memory;
-    node->beside_cores -= l->is_beside ? l->cores : 0;
-    node->beside_memory -= l->is_beside ? l->memory : 0;
+    node->taken = without(node->taken, l->has);
+    if (l->is_beside)
+        node->beside = without(node->beside, l->has);
     *l = (struct lane){0};
 }
 
 int needs_are_said(const struct needs *n)
 {
-    return n->said->n > 0 || n->usual.cores > 1 || n->usual.memory > 0;
+    return n->said->n > 0 || n->usual.cores > 1 || n->usual.memory > 0
+           || n->usual.gpus > 0;
 }
 
 uint32_t needs_cores(const struct needs *n, size_t lane)
 {
-    return n->said->n > 0 || n->usual.cores > 1 ? n->lane[lane].cores : 0;
+    return n->said->n > 0 || n->usual.cores > 1 || n->usual.gpus > 0
+               ? (uint32_t)n->lane[lane].has.cores
+               : 0;
+}
+
+int needs_gpus(const struct needs *n, size_t lane, uint32_t *gpus)
+{
+    *gpus = (uint32_t)n->lane[lane].has.gpus;
+    return n->has_gpus;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * needs.h - units that need cores and memory of their own: which one a node begins
+ * needs.h - units that need cores, memory and GPUs of their own: which one a node begins
  * with next.
  *
- * A node has as many cores as lanes, and some memory; each unit that is out has what it
- * needs of these for itself.  The units of a frame have an order: the widest, which need
- * the largest part of the cores or of the memory of a node, come first, of these those
+ * A node has as many cores as lanes, some memory and some GPUs; each unit that is out has
+ * what it needs of these for itself.  The units of a frame have an order: the widest, which
+ * need the largest part of any of the three of a node, come first, of these those
  * that are said to take longest, and else as they stand in the frame.  One that takes most
  * of the time that all take at least comes before the widest.  In a frame that may grow
  * they are as they stand, so that none waits for ever.
@@ -41,6 +41,7 @@ struct unit_need {
     uint64_t line;   /* of the caller's list */
     uint32_t cores;  /* NEEDS_ALL; 0: not said */
     uint64_t memory; /* bytes; 0: not said */
+    uint32_t gpus;   /* 0: not said */
     double seconds;  /* that it will take, about; 0: not said */
 };
 
@@ -52,9 +53,9 @@ struct need_list { /* of units of which something is said, ascending */
 struct needs;
 
 /*
- *   lanes   >= 1; group[] and memory[], one a lane, stay the caller's: the first lane of
- *           its node (the lanes of a node adjoin), and the bytes that this node has
- *   usual   what units need of which nothing is said; cores 0: one
+ *   lanes   >= 1; group[], memory[] and gpus[], one a lane, stay the caller's: the first
+ *           lane of its node (the lanes of a node adjoin), and what this node has
+ *   usual   what units need of which nothing is said; cores 0: one; gpus 0: none
  *   said    of single units; stays the caller's, and may grow
  *
  * NULL if memory ran out.
@@ -62,11 +63,13 @@ struct needs;
 struct needs *needs_create(size_t lanes,
                            const size_t group[],
                            const uint64_t memory[],
+                           const uint32_t gpus[],
                            const struct unit_need *usual,
                            const struct need_list *said);
 void needs_destroy(struct needs *n); /* NULL is allowed */
 /* Is there a node that could do it?  *largest is the first lane of that, or of the one
- * that is nearest to it: with the cores and the most memory, or the most cores. */
+ * that is nearest to it: with the cores, the GPUs and the most memory; else with the cores
+ * and the most GPUs; or with the most cores. */
 int needs_can_be_met(const struct needs *n,
                      const struct unit_need *need,
                      size_t *largest);
@@ -91,5 +94,7 @@ void needs_give(struct needs *n, size_t lane);
 int needs_are_said(const struct needs *n);
 /* Cores that a lane has now; 0: it has none, or one, as nothing was said of any unit. */
 uint32_t needs_cores(const struct needs *n, size_t lane);
+/* Has any unit so far needed a GPU?  *gpus is what a lane has. */
+int needs_gpus(const struct needs *n, size_t lane, uint32_t *gpus);
 
 #endif

@@ -42,6 +42,12 @@ test_expect_success 'memory is counted, of what the node has' '
 	fresh && for i in 1 2 3 4; do echo "#EVENSTEP mem=${half}M"; task $i 1; done >list && evenstep tasks -j 4 list >out && seq 4 | test_cmp - out && never_more 1 &&
 	fresh && for i in 1 2 3 4; do task $i 1; done >list && evenstep tasks --mem ${half}M list >out && seq 4 | test_cmp - out && never_more 1 && fresh && { echo "#EVENSTEP cpus=1"; cat list; } >more && evenstep tasks -j 4 --mem ${half}M more >out && seq 4 | test_cmp - out && never_more 1
 '
+test_expect_success 'GPUs: each task has its own, one of which nothing is said has none, and more than there are is refused' '
+	fresh && for i in 1 2 3 4 5 6; do echo "#EVENSTEP gpus=2"; echo "for g in \$(echo \$CUDA_VISIBLE_DEVICES | tr , \" \"); do mkdir gpu\$g || echo \$g >>twice; done; sleep 0.1; echo \$CUDA_VISIBLE_DEVICES >>ran; for g in \$(echo \$CUDA_VISIBLE_DEVICES | tr , \" \"); do rmdir gpu\$g; done"; done >list && echo "echo none:\$CUDA_VISIBLE_DEVICES" >>list &&
+	CUDA_VISIBLE_DEVICES=0,1,2,3,4 evenstep tasks -j 4 list >out && cat ran && test ! -e twice && grep -xE "[0-4],[0-4]" ran | wc -l >n && echo 6 | test_cmp - n && echo none: | test_cmp - out &&
+	rm ran && test_expect_code 2 env CUDA_VISIBLE_DEVICES=0 evenstep tasks -j 4 list 2>err && said "evenstep: tasks: list:1: gpus=2 is more than any node with such cores has for the job: local0 has 1: give gpus=1 at most" && test ! -e ran &&
+	printf "#EVENSTEP cpus=1\necho \$CUDA_VISIBLE_DEVICES\necho \$CUDA_VISIBLE_DEVICES\n" >list && CUDA_VISIBLE_DEVICES=3,4 evenstep tasks -j 4 list >out && printf "3,4\n3,4\n" | test_cmp - out && CUDA_VISIBLE_DEVICES=3,4 evenstep tasks --gpus 1 list >out && sort out >got && printf "3\n4\n" | test_cmp - got
+'
 test_expect_success 'exclusive: alone on the node, by a line and by the option' '
 	fresh && for i in 1 2 3 4 5 6 7 8; do test $((i % 3)) != 0 || echo "#EVENSTEP exclusive"; task $i $((i % 3 == 0 ? 4 : 1)); done >list && evenstep tasks -j 4 list >out && seq 8 | test_cmp - out && never_more 4 &&
 	fresh && for i in 1 2 3 4; do task $i 1; done >list && evenstep tasks --exclusive list >out && seq 4 | test_cmp - out && never_more 1 &&
@@ -64,7 +70,7 @@ test_expect_success 'what is more than any node has is refused before anything b
 	fresh && printf "echo x >>ran\n#EVENSTEP cpus=5\necho x >>ran\n" >list && test_expect_code 2 evenstep tasks -j 4 list 2>err && said "evenstep: tasks: list:2: cpus=5 is more than any node has: local0, the largest, has 4: give cpus=4 at most" && test ! -e ran
 '
 test_expect_success 'so is what no task can need' '
-	for each in cpus=0 cpus=5000 cpus=x cpus= mem=0 mem=2x time=-1 time=soon cpu=2 Exclusive "cpus=1 gpus=2"; do
+	for each in cpus=0 cpus=5000 cpus=x cpus= mem=0 mem=2x time=-1 time=soon cpu=2 Exclusive "cpus=1 gpus=0" gpus=65; do
 		printf "echo x\n#EVENSTEP %s\necho y\n" "$each" >list && fails 2 "evenstep: tasks: list:2: \".*\" is .*: give .*" evenstep tasks list || return 1
 	done
 '

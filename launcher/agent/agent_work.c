@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/agent/agent_work.h"
 #include "launcher/agent/alone.h"
+#include "launcher/agent/gpus.h"
 #include "launcher/agent/places.h"
 #include "launcher/agent/slice_input.h"
 #include "launcher/agent/slot.h"
@@ -195,7 +196,10 @@ static int receive_slots(struct agent_work *w, const uint8_t *body, size_t len)
         return -1;
     answer.n = (uint32_t)places.n;
     answer.memory = places.memory;
-    if (answer.n > 0 && make_slots(w, &places, m.beside) < 0)
+    answer.gpus = (uint32_t)places.gpus->n;
+    if (answer.n == 0)
+        places_clear(&places);
+    else if (make_slots(w, &places, m.beside) < 0)
         return -1;
     msg_write_slotted(&out, &answer);
     w->setup.send(w->setup.arg, MSG_SLOTTED, &out);

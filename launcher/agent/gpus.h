@@ -7,10 +7,11 @@
 #define LAUNCHER_AGENT_GPUS_H
 
 #include "launcher/base/sysfs.h"
+#include "launcher/wire/protocol.h"
 
 #include <stddef.h>
 
-#define GPUS_MAX 64 /* of a node; 16 are many in 2026 */
+#define GPUS_MAX NODE_GPUS_MAX
 #define GPU_WORD 64 /* "GPU-" and a UUID, or "MIG-" and one */
 
 struct gpus {

@@ -56,11 +56,11 @@ static int take_cpus(struct places *p,
 
 /* --- GPUs ----------------------------------------------------------------- */
 
-/* Those from the i-th on, around the end. */
+/* n of them. */
 static int name_gpus(struct place *to,
                      const struct gpus *g,
-                     size_t i,
-                     size_t width)
+                     const size_t which[],
+                     size_t n)
 {
     size_t len;
     FILE *text = open_memstream(&to->environ[0], &len);
@@ -68,9 +68,8 @@ static int name_gpus(struct place *to,
     if (!text)
         return -1;
     (void)fprintf(text, "%s=", g->variable);
-    for (size_t k = 0; k < width; k++)
-        (void)fprintf(text, "%s%s", k > 0 ? "," : "",
-                      g->gpu[(i + k) % g->n].word);
+    for (size_t k = 0; k < n; k++)
+        (void)fprintf(text, "%s%s", k > 0 ? "," : "", g->gpu[which[k]].word);
     if (fclose(text) != 0)
         return -1;
     to->environ[1] = strdup("CUDA_DEVICE_ORDER=PCI_BUS_ID");
@@ -95,19 +94,21 @@ static int take_near(struct place *to,
     return take_part(to, t, &part);
 }
 
+/* Those of each are neighbours, around the end. */
 static int take_gpus(struct places *p,
                      const struct topology *t,
                      const struct gpus *g,
                      size_t width)
 {
+    size_t which[GPUS_MAX];
     int rc = 0;
 
     for (size_t i = 0; i < p->n && rc == 0; i++) {
-        size_t first = i * width % g->n;
-
-        rc = name_gpus(&p->place[i], g, first, width);
+        for (size_t k = 0; k < width && k < GPUS_MAX; k++)
+            which[k] = (i * width + k) % g->n;
+        rc = name_gpus(&p->place[i], g, which, width);
         if (rc == 0)
-            rc = take_near(&p->place[i], t, g, first);
+            rc = take_near(&p->place[i], t, g, which[0]);
     }
     return rc;
 }
@@ -179,7 +180,8 @@ static int fill(struct places *p,
     p->place = calloc(p->n, sizeof *p->place);
     p->holder = calloc(p->n, sizeof *p->holder);
     p->held = calloc(p->n, sizeof *p->held);
-    if (!p->place || !p->holder || !p->held)
+    p->gpu_holder = calloc(g->n + 1, sizeof *p->gpu_holder);
+    if (!p->place || !p->holder || !p->held || !p->gpu_holder)
         return -1;
     if (order->kind == SLOTS_GPUS)
         return take_gpus(p, t, g, width_of(order));
@@ -229,11 +231,11 @@ int places_init(struct places *p,
     uint64_t memory = job_memory(environ, "/proc", "/sys");
     int rc = g ? 0 : -1;
 
-    *p = (struct places){.memory = memory};
+    *p = (struct places){.memory = memory, .gpus = g};
     why[0] = '\0';
     if (!t)
         snprintf(why, TEXT_MAX, "it has no slots: %.400s", err.what);
-    if (g && order->kind == SLOTS_GPUS)
+    if (g)
         gpus_find(g, environ, root);
     if (t && g) {
         p->n = count(order, t, g, memory);
@@ -242,7 +244,6 @@ int places_init(struct places *p,
     if (rc == 0 && t && g && p->n == 0)
         say_none(order, t, g, memory, why);
     topology_destroy(t);
-    free(g);
     if (rc < 0)
         places_clear(p);
     return rc;
@@ -267,6 +268,8 @@ void places_clear(struct places *p)
     free(p->place);
     free(p->holder);
     free(p->held);
+    free(p->gpus);
+    free(p->gpu_holder);
     *p = (struct places){.n = 0};
 }
 
@@ -292,24 +295,48 @@ static uint32_t hold(struct places *p, uint32_t slot, uint32_t n, int is_shared)
     return got;
 }
 
+/* As hold() does it with places: n GPUs, free ones first.  Of none that there are the
+ * task sees none, where it looks for one. */
+static int hold_gpus(struct places *p, uint32_t slot, uint32_t n)
+{
+    size_t which[GPUS_MAX], got = 0;
+
+    if (p->gpus->n == 0)
+        return 0;
+    for (int is_shared = 0; is_shared <= 1; is_shared++)
+        for (size_t i = 0; i < p->gpus->n && got < n; i++) {
+            uint32_t *holder = &p->gpu_holder[i];
+
+            if ((*holder != 0) != is_shared || *holder == slot + 1)
+                continue;
+            if (!is_shared)
+                *holder = slot + 1;
+            which[got++] = i;
+        }
+    return name_gpus(&p->held[slot], p->gpus, which, got);
+}
+
 const struct place *places_take(struct places *p,
                                 uint32_t slot,
-                                uint32_t n,
+                                uint32_t cores,
+                                uint32_t gpus,
                                 char *const environ[])
 {
     struct place *to = &p->held[slot];
     uint32_t got;
 
     places_leave(p, slot);
-    if (n == 0) {
+    if (cores == 0) {
         p->holder[slot] = p->holder[slot] ? p->holder[slot] : slot + 1;
         return &p->place[slot];
     }
-    if (!make_set(to) || name_threads(to, n, environ) < 0)
+    if (!make_set(to) || name_threads(to, cores, environ) < 0
+        || (gpus > 0 && hold_gpus(p, slot, gpus - 1) < 0))
         return NULL;
     CPU_ZERO_S(CPUS_BYTES, to->cpus);
-    got = hold(p, slot, n, 0);
-    (void)hold(p, slot, n - got, 1); /* a task that was cancelled still ends */
+    got = hold(p, slot, cores, 0);
+    (void)hold(p, slot, cores - got,
+               1); /* a task that was cancelled still ends */
     if (CPU_COUNT_S(CPUS_BYTES, to->cpus) == 0) { /* all share all */
         CPU_FREE(to->cpus);
         to->cpus = NULL;
@@ -322,5 +349,8 @@ void places_leave(struct places *p, uint32_t slot)
     for (size_t i = 0; i < p->n; i++)
         if (p->holder[i] == slot + 1)
             p->holder[i] = 0;
+    for (size_t i = 0; p->n > 0 && i < p->gpus->n; i++)
+        if (p->gpu_holder[i] == slot + 1)
+            p->gpu_holder[i] = 0;
     clear_place(&p->held[slot]);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * places.h - what of a node each of its slots has for itself: CPUs, of those
- * that we may use, and a GPU.
+ * that we may use, and a GPU.  Tasks may have several of both, whatever their slot has.
  */
 #ifndef LAUNCHER_AGENT_PLACES_H
 #define LAUNCHER_AGENT_PLACES_H
@@ -23,7 +23,9 @@ struct places {
     size_t n;
     uint64_t memory;  /* bytes that the job has here */
     uint32_t *holder; /* one a place: 1 + the slot whose task has it; 0: none */
-    struct place *held; /* one a slot: of several, those that its task has */
+    struct place *held;   /* one a slot: of several, those that its task has */
+    struct gpus *gpus;    /* that we may use, and ... */
+    uint32_t *gpu_holder; /* ... one each, likewise */
 };
 
 /*
@@ -38,11 +40,13 @@ int places_init(struct places *p,
 void places_clear(struct places *p); /* {0} is allowed */
 
 /* The next task of a slot has so many places for itself, as far as they are free, its
- * own first; 0: its own, whoever has it.  environ has OMP_NUM_THREADS, or the place
+ * own first; cores 0: its own, whoever has it.  Likewise so many GPUs less one, and sees
+ * no others; gpus 0: all that its place has.  environ has OMP_NUM_THREADS, or the place
  * gets it.  Valid until places_leave(); NULL: no memory. */
 const struct place *places_take(struct places *p,
                                 uint32_t slot,
-                                uint32_t n,
+                                uint32_t cores,
+                                uint32_t gpus,
                                 char *const environ[]);
 void places_leave(struct places *p, uint32_t slot);
 

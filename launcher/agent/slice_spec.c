@@ -37,7 +37,8 @@ static int take_place(struct execution_spec *spec,
     int rc = 0;
 
     if (place && c->places && c->command.kind == COMMAND_TASKS)
-        place = places_take(c->places, owner->number, run->cores, c->environ);
+        place = places_take(c->places, owner->number, run->cores, run->gpus,
+                            c->environ);
     if (!place)
         return owner->place ? -1 : 0;
     spec->cpus = place->cpus;

@@ -125,6 +125,10 @@ static void send_run(struct distribution *d,
                           .cores =
                               d->needs ? needs_cores(d->needs, p->node) : 0};
     struct writer w = {0};
+    uint32_t gpus;
+
+    if (d->needs && needs_gpus(d->needs, p->node, &gpus))
+        run.gpus = 1 + gpus;
 
     memcpy(run.label, frame->label, sizeof run.label);
     memcpy(run.work, frame->work, sizeof run.work);

@@ -40,8 +40,10 @@ int run_slots_ask(struct run *r)
         return slots_init(&r->slots, n, NULL) < 0 ? es_no_memory(r->err) : 0;
     r->asked.each = calloc(n, sizeof *r->asked.each);
     r->asked.memory = calloc(n, sizeof *r->asked.memory);
+    r->asked.gpus = calloc(n, sizeof *r->asked.gpus);
     r->asked.awaited = calloc(n, 1);
-    if (!r->asked.each || !r->asked.memory || !r->asked.awaited)
+    if (!r->asked.each || !r->asked.memory || !r->asked.gpus
+        || !r->asked.awaited)
         return es_no_memory(r->err);
     r->asked.missing = session_start_size(r->front.session);
     memset(r->asked.awaited, 1, r->asked.missing);
@@ -81,13 +83,14 @@ static int settle(struct run *r)
     return 0;
 }
 
-static int heard(struct run *r, size_t node, uint32_t n, uint64_t memory)
+static int heard(struct run *r, size_t node, const struct msg_slotted *m)
 {
     if (!r->asked.awaited || !r->asked.awaited[node])
         return 0;
     r->asked.awaited[node] = 0;
-    r->asked.each[node] = n;
-    r->asked.memory[node] = memory;
+    r->asked.each[node] = m->n;
+    r->asked.memory[node] = m->memory;
+    r->asked.gpus[node] = m->gpus;
     r->asked.missing--;
     return r->asked.missing == 0 ? settle(r) : 0;
 }
@@ -105,12 +108,12 @@ int run_slots_message(struct run *r,
     }
     if (m.text[0])
         notice("%s: %s", session_node(r->front.session, node)->name, m.text);
-    return heard(r, node, m.n, m.memory);
+    return heard(r, node, &m);
 }
 
 int run_slots_lost(struct run *r, size_t node)
 {
-    return heard(r, node, 0, 0);
+    return heard(r, node, &(struct msg_slotted){0});
 }
 
 /* Of the job on its i-th node, as "8(x2),4" says; 0: not known.  A site that binds
@@ -176,8 +179,10 @@ void run_slots_clear(struct run *r)
     slots_clear(&r->slots);
     needs_destroy(r->needs);
     free(r->memory);
+    free(r->gpus);
     free(r->asked.each);
     free(r->asked.memory);
+    free(r->asked.gpus);
     free(r->asked.awaited);
 }
 
@@ -201,31 +206,37 @@ static int check_need(void *arg,
                       struct es_error *err)
 {
     const struct run *r = arg;
+    struct unit_need has;
     size_t slot, node;
 
     if (needs_can_be_met(r->needs, need, &slot))
         return 0;
     node = r->slots.node[slot];
+    has = (struct unit_need){.cores = (uint32_t)slots_of(&r->slots, node),
+                             .memory = r->memory[slot],
+                             .gpus = r->gpus[slot]};
     if (need->line == 0) /* of all of which no line says it */
         return es_fail(
             err, ES_ENV, "give less, or nodes that have it",
-            "--cpus, --mem: no node has so much: %s, the largest, has "
-            "%zu cores and %ju MiB for the job",
-            session_node(r->front.session, node)->name,
-            slots_of(&r->slots, node), (uintmax_t)(r->memory[slot] >> 20));
-    return task_need_refuse(need, name,
-                            session_node(r->front.session, node)->name,
-                            slots_of(&r->slots, node), r->memory[slot], err);
+            "--cpus, --mem, --gpus: no node has so much: %s, the largest, has "
+            "%u cores, %ju MiB and %u GPUs for the job",
+            session_node(r->front.session, node)->name, has.cores,
+            (uintmax_t)(has.memory >> 20), has.gpus);
+    return task_need_refuse(
+        need, name, session_node(r->front.session, node)->name, &has, err);
 }
 
 /* Lines may say what a task needs. */
 static int open_needs(struct run *r)
 {
     r->memory = calloc(r->slots.n, sizeof *r->memory);
-    for (size_t i = 0; r->memory && i < r->slots.n; i++)
+    r->gpus = calloc(r->slots.n, sizeof *r->gpus);
+    for (size_t i = 0; r->memory && r->gpus && i < r->slots.n; i++) {
         r->memory[i] = r->asked.memory[r->slots.node[i]];
-    if (r->memory)
-        r->needs = needs_create(r->slots.n, r->slots.group, r->memory,
+        r->gpus[i] = r->asked.gpus[r->slots.node[i]];
+    }
+    if (r->memory && r->gpus)
+        r->needs = needs_create(r->slots.n, r->slots.group, r->memory, r->gpus,
                                 &r->o->usual, task_feed_needs(r->o->feed));
     if (!r->needs)
         return es_no_memory(r->err);

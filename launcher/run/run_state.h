@@ -110,10 +110,12 @@ struct run {
     struct {
         uint32_t *each;   /* one a node: slots */
         uint64_t *memory; /* likewise: bytes of the job */
+        uint32_t *gpus;   /* likewise */
         char *awaited;    /* likewise: its answer is */
         size_t missing;
     } asked;             /* how many slots it has */
     uint64_t *memory;    /* one a slot: of its node; NULL: no line says ... */
+    uint32_t *gpus;      /* likewise */
     struct needs *needs; /* ... what a task needs */
     struct programs programs;       /* if they are persistent */
     struct run_listening listening; /* likewise */

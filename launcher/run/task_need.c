@@ -28,7 +28,7 @@ struct wrong {
 static struct wrong take_word(struct unit_need *need, const char *word)
 {
     const char *value;
-    int64_t cores;
+    int64_t cores, gpus;
     double v;
 
     if (strcmp(word, "exclusive") == 0) {
@@ -43,6 +43,11 @@ static struct wrong take_word(struct unit_need *need, const char *word)
             return (struct wrong){"is no size in bytes",
                                   "give for example mem=800M or mem=2G"};
         need->memory = (uint64_t)v;
+    } else if ((value = value_of(word, "gpus")) != NULL) {
+        if (number_parse_int(value, 1, NODE_GPUS_MAX, &gpus) < 0)
+            return (struct wrong){"is no number of GPUs from 1 to 64",
+                                  "give for example gpus=2"};
+        need->gpus = (uint32_t)gpus;
     } else if ((value = value_of(word, "time")) != NULL) {
         if (number_parse_unit(value, NUMBER_SECONDS, SECONDS_LEAST,
                               SECONDS_MOST, &v)
@@ -53,7 +58,7 @@ static struct wrong take_word(struct unit_need *need, const char *word)
     } else {
         return (struct wrong){
             "is an instruction that the list cannot have",
-            "give cpus=N, mem=BYTES, time=DURATION or exclusive, as in "
+            "give cpus=N, mem=BYTES, gpus=N, time=DURATION or exclusive, as in "
             "\"#EVENSTEP cpus=4 mem=2G time=10m\""};
     }
     return (struct wrong){NULL, NULL};
@@ -97,6 +102,8 @@ void task_need_print(FILE *to, const struct unit_need *need)
         (void)fprintf(to, " cpus=%u", need->cores);
     if (need->memory > 0)
         (void)fprintf(to, " mem=%ju", (uintmax_t)need->memory);
+    if (need->gpus > 0)
+        (void)fprintf(to, " gpus=%u", need->gpus);
     if (need->seconds > 0)
         (void)fprintf(to, " time=%.3f", need->seconds);
     (void)fputc('\n', to);
@@ -105,25 +112,37 @@ void task_need_print(FILE *to, const struct unit_need *need)
 int task_need_refuse(const struct unit_need *need,
                      const char *name,
                      const char *node,
-                     size_t cores,
-                     uint64_t memory,
+                     const struct unit_need *has,
                      struct es_error *err)
 {
     char mend[100];
 
-    if (need->cores != NEEDS_ALL && need->cores > cores) {
-        snprintf(mend, sizeof mend, "give cpus=%zu at most", cores);
+    if (need->cores != NEEDS_ALL && need->cores > has->cores) {
+        snprintf(mend, sizeof mend, "give cpus=%u at most", has->cores);
         return es_fail(err, ES_USAGE, mend,
                        "%s:%ju: cpus=%u is more than any node has: %s, the "
-                       "largest, has %zu",
-                       name, (uintmax_t)need->line, need->cores, node, cores);
+                       "largest, has %u",
+                       name, (uintmax_t)need->line, need->cores, node,
+                       has->cores);
+    }
+    if (need->gpus > has->gpus) {
+        snprintf(mend, sizeof mend, "give gpus=%u at most", has->gpus);
+        return es_fail(err, ES_USAGE,
+                       has->gpus > 0 ? mend
+                                     : "have the job ask for some, as by "
+                                       "salloc --gpus-per-node=2",
+                       "%s:%ju: gpus=%u is more than any node with such cores "
+                       "has for the job: %s has %u",
+                       name, (uintmax_t)need->line, need->gpus, node,
+                       has->gpus);
     }
     snprintf(mend, sizeof mend, "give mem=%juM at most",
-             (uintmax_t)(memory / 1000000));
+             (uintmax_t)(has->memory / 1000000));
     return es_fail(err, ES_USAGE, mend,
-                   "%s:%ju: mem=%juM is more than any node with such cores has "
-                   "for the job: %s has %juM",
+                   "%s:%ju: mem=%juM is more than any node with such cores%s "
+                   "has for the job: %s has %juM",
                    name, (uintmax_t)need->line,
-                   (uintmax_t)(need->memory / 1000000), node,
-                   (uintmax_t)(memory / 1000000));
+                   (uintmax_t)(need->memory / 1000000),
+                   need->gpus > 0 ? " and GPUs" : "", node,
+                   (uintmax_t)(has->memory / 1000000));
 }

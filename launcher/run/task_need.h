@@ -2,7 +2,7 @@
 /*
  * task_need.h - what a line of a list says that the task behind it needs:
  *
- *   #EVENSTEP cpus=4 mem=2G time=10m
+ *   #EVENSTEP cpus=4 mem=2G gpus=1 time=10m
  *   #EVENSTEP exclusive time=1h
  */
 #ifndef LAUNCHER_RUN_TASK_NEED_H
@@ -25,13 +25,11 @@ int task_need_parse(struct unit_need *need,
                     struct es_error *err);
 /* Such a line, with its newline; ferror() says if it was written. */
 void task_need_print(FILE *to, const struct unit_need *need);
-/* It is more than the largest node has, which has so many cores and so much memory:
- * fills err, returns -1. */
+/* It is more than the largest node has, see needs_can_be_met(): fills err, returns -1. */
 int task_need_refuse(const struct unit_need *need,
                      const char *name,
                      const char *node,
-                     size_t cores,
-                     uint64_t memory,
+                     const struct unit_need *has,
                      struct es_error *err);
 
 #endif

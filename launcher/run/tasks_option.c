@@ -220,12 +220,14 @@ static void settle_halt(struct run_options *o)
 static int settle_needs(struct run_options *o, struct es_error *err)
 {
     const struct need_list *needs = task_feed_needs(o->feed);
-    const char *other = o->overlap                              ? "--overlap"
-                        : o->ahead > 0 && o->ahead <= AHEAD_MAX ? "--ahead"
-                        : o->speculate                          ? "--speculate"
-                        : o->slots.kind == SLOTS_GPUS    ? "slots that are GPUs"
-                        : o->slots.kind == SLOTS_SOCKETS ? "--slots sockets"
-                                                         : NULL;
+    const char *other =
+        o->overlap                              ? "--overlap"
+        : o->ahead > 0 && o->ahead <= AHEAD_MAX ? "--ahead"
+        : o->speculate                          ? "--speculate"
+        : o->slots.kind == SLOTS_GPUS && (o->slots.width == 0 || needs->n == 0)
+            ? "slots that are GPUs"
+        : o->slots.kind == SLOTS_SOCKETS ? "--slots sockets"
+                                         : NULL;
 
     if (other && needs->n > 0)
         return es_fail(
@@ -249,9 +251,13 @@ static int settle_needs(struct run_options *o, struct es_error *err)
         return 0;
     }
     o->usual =
-        (struct unit_need){.cores = o->exclusive ? NEEDS_ALL : o->slots.width,
-                           .memory = o->slots.memory,
-                           .seconds = o->time_s};
+        (struct unit_need){.memory = o->slots.memory, .seconds = o->time_s};
+    if (o->slots.kind == SLOTS_GPUS) {
+        o->usual.gpus = o->slots.width;
+        o->slots.kind = SLOTS_CORES;
+    } else {
+        o->usual.cores = o->exclusive ? NEEDS_ALL : o->slots.width;
+    }
     o->slots.width = 0;
     o->slots.memory = 0;
     return 0;

@@ -42,9 +42,11 @@
  *                        how many slots there are, each with a part of the node
  *                        of its own, how many commands run at once in each, and
  *                        how many cores or GPUs and bytes a slot has
- *   SLOTTED   agent      n u32, memory u64, text  (answer to SLOTS; n 0: why)
+ *   SLOTTED   agent      n u32, memory u64, gpus u32, text  (answer to SLOTS; n 0:
+ *                        why)
  *   RUN       front end  id u64, frame u64, begin u64, end u64, slot u32,
- *                        label text, work text: "", or of a WORK; cores u32
+ *                        label text, work text: "", or of a WORK; cores u32,
+ *                        gpus u32
  *   WORK      front end  work text, argc u32, argc x text: the command of a
  *                        type of work, where it differs from COMMAND's; it
  *                        comes after that
@@ -180,6 +182,7 @@
 #define ARGC_MAX        65536u  /* words of a command; ARG_MAX binds before */
 #define NODE_TASKS_MAX  16384u  /* tasks of a step on a node; far above any */
 #define NODE_SLOTS_MAX  4096u   /* of a node; twice the CPUs of the largest */
+#define NODE_GPUS_MAX   64u     /* of a node; 16 are many in 2026 */
 #define SLOT_BESIDE_MAX 2u      /* --overlap */
 #define OUTPUT_MAX      (64u << 10) /* bytes of output in one message */
 #define FILES_MAX       16u         /* that a slice is to make */
@@ -206,7 +209,7 @@
  * release, for ever.
  * The envelope (message.h) and the handshake have versions of their own.
  */
-#define PROTOCOL_VERSION 11u
+#define PROTOCOL_VERSION 12u
 #define RELEASE_MAX      32u /* of evenstep, as "0.2.0" */
 
 enum protocol_type {
@@ -358,6 +361,7 @@ struct msg_slots {
 struct msg_slotted {
     uint32_t n;      /* likewise; 0: there are none of the kind */
     uint64_t memory; /* bytes that the job has there */
+    uint32_t gpus;   /* for our commands, at most NODE_GPUS_MAX */
     char text[TEXT_MAX];
 };
 struct msg_run {
@@ -368,6 +372,9 @@ struct msg_run {
     uint32_t
         cores; /* places of slots that it has for itself, at most NODE_SLOTS_MAX;
                        0: that of its slot */
+    uint32_t
+        gpus; /* 1 + GPUs that it has for itself, of NODE_GPUS_MAX; 0: those of
+                      its slot */
 };
 struct msg_files {
     uint32_t apart;  /* 1: each slice has a folder of its own, new and empty */

@@ -181,6 +181,7 @@ void msg_write_slotted(struct writer *w, const struct msg_slotted *m)
 {
     write_u32(w, m->n);
     write_u64(w, m->memory);
+    write_u32(w, m->gpus);
     write_text(w, m->text);
 }
 
@@ -190,8 +191,9 @@ int msg_read_slotted(struct msg_slotted *m, const uint8_t *body, size_t len)
 
     m->n = read_u32(&r);
     m->memory = read_u64(&r);
+    m->gpus = read_u32(&r);
     read_text(&r, m->text, sizeof m->text);
-    if (m->n > NODE_SLOTS_MAX)
+    if (m->n > NODE_SLOTS_MAX || m->gpus > NODE_GPUS_MAX)
         r.bad = 1;
     return finish(&r, m, sizeof *m);
 }
@@ -206,6 +208,7 @@ void msg_write_run(struct writer *w, const struct msg_run *m)
     write_text(w, m->label);
     write_text(w, m->work);
     write_u32(w, m->cores);
+    write_u32(w, m->gpus);
 }
 
 int msg_read_run(struct msg_run *m, const uint8_t *body, size_t len)
@@ -220,8 +223,9 @@ int msg_read_run(struct msg_run *m, const uint8_t *body, size_t len)
     read_text(&r, m->label, sizeof m->label);
     read_text(&r, m->work, sizeof m->work);
     m->cores = read_u32(&r);
+    m->gpus = read_u32(&r);
     if (m->begin > m->end || m->slot >= NODE_SLOTS_MAX
-        || m->cores > NODE_SLOTS_MAX)
+        || m->cores > NODE_SLOTS_MAX || m->gpus > 1 + NODE_GPUS_MAX)
         r.bad = 1;
     return finish(&r, m, sizeof *m);
 }

@@ -60,6 +60,7 @@ struct setup {
 /* Of units that are needy. */
 static const size_t pairs[] = {0, 0, 2, 2, 4, 4, 6, 6, 8, 8, 10, 10};
 static const uint64_t memory[NODES_MOST];
+static const uint32_t no_gpus[NODES_MOST];
 static struct unit_need wide[] = {{.unit = 1, .line = 1, .cores = 2},
                                   {.unit = 2, .line = 2, .cores = NEEDS_ALL}};
 static const struct need_list needy = {wide, 2};
@@ -125,7 +126,7 @@ static int start_run(const struct setup *setup)
         dispatch_set_cost(run.d, run.cost);
     }
     if (setup->is_needy) {
-        run.needs = needs_create(setup->nodes, pairs, memory,
+        run.needs = needs_create(setup->nodes, pairs, memory, no_gpus,
                                  &(struct unit_need){.cores = 1}, &needy);
         if (!run.needs)
             return -1;

@@ -19,6 +19,7 @@
 static struct {
     size_t lanes, group[LANES_MOST];
     uint64_t memory[LANES_MOST];
+    uint32_t gpus[LANES_MOST];
     struct unit_need need[UNITS_MOST];
     struct need_list said;
     struct needs *needs;
@@ -67,8 +68,8 @@ static void begin(uint64_t units, const struct unit_need *usual, int is_growing)
 {
     sim.said.need = sim.need;
     sim.units = units;
-    sim.needs =
-        needs_create(sim.lanes, sim.group, sim.memory, usual, &sim.said);
+    sim.needs = needs_create(sim.lanes, sim.group, sim.memory, sim.gpus, usual,
+                             &sim.said);
     if (!sim.needs
         || needs_begin(sim.needs, (struct slice){0, units}, is_growing) < 0)
         bail("no memory");
@@ -284,6 +285,31 @@ static void test_memory(void)
     end();
 }
 
+/* Two nodes, of which one has three GPUs. */
+static void test_gpus(void)
+{
+    uint32_t taken = 0, gpus;
+
+    make_nodes((size_t[]){4, 4, 0});
+    for (size_t i = 4; i < 8; i++)
+        sim.gpus[i] = 3;
+    for (uint64_t u = 0; u < 8; u += 2) {
+        say(u, 0, 0, 0);
+        sim.need[sim.said.n - 1].gpus = 2;
+    }
+    begin(8, &one, 0);
+    feed();
+    for (size_t i = 0; i < 8; i++) {
+        ok(needs_gpus(sim.needs, i, &gpus), "units need GPUs");
+        ok(i >= 4 || gpus == 0, "a node has none, and gives none");
+        taken += gpus;
+    }
+    is_int(taken, 2, "one of two GPUs is at work, as a second has no room");
+    run_all();
+    is_int((intmax_t)sim.n, 8, "and all are done");
+    end();
+}
+
 static void test_largest(void)
 {
     size_t lane;
@@ -305,6 +331,13 @@ static void test_largest(void)
                          &lane)
            && lane == 6,
        "cores of one and memory of another are no node");
+    sim.gpus[0] = sim.gpus[2] = 2;
+    ok(needs_can_be_met(sim.needs, &(struct unit_need){.gpus = 2}, &lane),
+       "GPUs that one has");
+    ok(!needs_can_be_met(sim.needs, &(struct unit_need){.cores = 4, .gpus = 3},
+                         &lane)
+           && lane == 2,
+       "more than any has: that with the cores and the most");
     ok(needs_can_be_met(sim.needs, &(struct unit_need){.cores = NEEDS_ALL},
                         &lane),
        "any node can be had whole");
@@ -429,7 +462,8 @@ static void test_no_memory(void)
         struct needs *n;
 
         fault_at = fails;
-        n = needs_create(sim.lanes, sim.group, sim.memory, &one, &sim.said);
+        n = needs_create(sim.lanes, sim.group, sim.memory, sim.gpus, &one,
+                         &sim.said);
         rc = n ? needs_begin(n, (struct slice){0, 9}, 0) : -1;
         rc = rc == 0 ? needs_begin(n, (struct slice){0, 9}, 1) : rc;
         rc = rc == 0 ? needs_grow(n, 900) : rc;
@@ -446,6 +480,7 @@ int main(void)
     test_order();
     test_beside();
     test_memory();
+    test_gpus();
     test_largest();
     test_time();
     test_random();

@@ -124,30 +124,30 @@ static void test_taken(void)
 {
     struct places p = make(MACHINE, SLOTS_CORES, 0, no_words);
     char *set[] = {(char *)"OMP_NUM_THREADS=9", NULL};
-    const struct place *got = places_take(&p, 1, 3, no_words);
+    const struct place *got = places_take(&p, 1, 3, 0, no_words);
 
     ok(p.memory > 0, "the memory of the job is known");
     is_str(cpus_of(got), "2,3,4,5,6,7", "three cores, from its own on");
     is_str(got->environ[PLACE_WORDS - 1], "OMP_NUM_THREADS=3",
            "and it is told");
-    is_str(cpus_of(places_take(&p, 2, 2, set)), "8,9,10,11",
+    is_str(cpus_of(places_take(&p, 2, 2, 0, set)), "8,9,10,11",
            "where its own are taken, others");
-    ok(!places_take(&p, 0, 1, set)->environ[PLACE_WORDS - 1],
+    ok(!places_take(&p, 0, 1, 0, set)->environ[PLACE_WORDS - 1],
        "what is set already is not told");
-    is_str(cpus_of(places_take(&p, 5, 1, no_words)), "10,11",
+    is_str(cpus_of(places_take(&p, 5, 1, 0, no_words)), "10,11",
            "where none is free it shares its own");
     places_leave(&p, 1);
-    is_str(cpus_of(places_take(&p, 4, 0, no_words)), "8,9",
+    is_str(cpus_of(places_take(&p, 4, 0, 0, no_words)), "8,9",
            "who has nothing said gets its own, whoever has it");
-    is_str(cpus_of(places_take(&p, 3, 3, no_words)), "2,3,4,5,6,7",
+    is_str(cpus_of(places_take(&p, 3, 3, 0, no_words)), "2,3,4,5,6,7",
            "what was given back can be had again");
     places_leave(&p, 3);
     places_leave(&p, 2);
-    is_str(cpus_of(places_take(&p, 5, 4, no_words)), "2,3,4,5,6,7,10,11",
+    is_str(cpus_of(places_take(&p, 5, 4, 0, no_words)), "2,3,4,5,6,7,10,11",
            "four, and not the one that another has");
     places_clear(&p);
     p = make(MACHINE, SLOTS_NUMBER, 13, no_words);
-    is_str(cpus_of(places_take(&p, 5, 4, no_words)), "all",
+    is_str(cpus_of(places_take(&p, 5, 4, 0, no_words)), "all",
            "where all share all, all");
     places_clear(&p);
 }
@@ -195,6 +195,35 @@ static void test_named(void)
         }
         places_clear(&p);
     }
+}
+
+/* Four GPUs for tasks that need some, on cores. */
+static void test_gpus_taken(void)
+{
+    char *words[] = {words_of("CUDA_VISIBLE_DEVICES=0,1,GPU-7,3"), NULL};
+    struct places p = make(MACHINE, SLOTS_CORES, 0, words);
+
+    is_int((long)p.n, 6, "slots are cores all the same");
+    ok(!p.place[0].environ[0], "whose GPUs nobody has cut");
+    is_str(places_take(&p, 0, 1, 3, words)->environ[0],
+           "CUDA_VISIBLE_DEVICES=0,1", "two");
+    is_str(places_take(&p, 1, 1, 2, words)->environ[0],
+           "CUDA_VISIBLE_DEVICES=GPU-7", "one of those that are free");
+    is_str(places_take(&p, 2, 1, 1, words)->environ[0],
+           "CUDA_VISIBLE_DEVICES=", "none");
+    places_leave(&p, 0);
+    is_str(places_take(&p, 3, 1, 4, words)->environ[0],
+           "CUDA_VISIBLE_DEVICES=0,1,3",
+           "what was given back can be had again");
+    is_str(places_take(&p, 4, 1, 2, words)->environ[0],
+           "CUDA_VISIBLE_DEVICES=0", "where none is free it shares one");
+    ok(!places_take(&p, 5, 1, 0, words)->environ[0],
+       "all, where nothing was said");
+    places_clear(&p);
+    p = make(MACHINE, SLOTS_CORES, 0, no_words);
+    ok(!places_take(&p, 0, 1, 1, no_words)->environ[0],
+       "where there is none, none has to be hidden");
+    places_clear(&p);
 }
 
 /* A file below root with that text, and the folders on the way to it. */
@@ -340,6 +369,7 @@ int main(void)
     test_taken();
     test_named();
     test_none();
+    test_gpus_taken();
     test_found_amd();
     test_found();
     test_no_memory();

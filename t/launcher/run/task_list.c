@@ -73,7 +73,9 @@ static int at_most_four(void *arg,
     (void)arg;
     return need->cores <= 4 || need->cores == NEEDS_ALL
                ? 0
-               : task_need_refuse(need, name, "n3", 4, 1u << 30, err);
+               : task_need_refuse(
+                   need, name, "n3",
+                   &(struct unit_need){.cores = 4, .memory = 1u << 30}, err);
 }
 
 static void test_needs(void)
@@ -128,8 +130,8 @@ static void test_needs(void)
 /* What is written is read as the same. */
 static void test_need_print(void)
 {
-    const struct unit_need need[] = {{0, 1, 4, 2000000000u, 90.5},
-                                     {0, 1, NEEDS_ALL, 0, 0}};
+    const struct unit_need need[] = {{0, 1, 4, 2000000000u, 2, 90.5},
+                                     {0, 1, NEEDS_ALL, 0, 0, 0}};
 
     for (size_t i = 0; i < 2; i++) {
         struct unit_need got = {0};
@@ -143,6 +145,7 @@ static void test_need_print(void)
         is_int(task_need_parse(&got, text + n, size - n, "list", 1, &err), 0,
                "a line of needs is one");
         ok(got.cores == need[i].cores && got.memory == need[i].memory
+               && got.gpus == need[i].gpus
                && fabs(got.seconds - need[i].seconds) < 1e-9,
            "and says the same");
         free(text);

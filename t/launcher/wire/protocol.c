@@ -191,7 +191,8 @@ static const struct msg_measured a_start = {6, 7, 300};
 static const struct msg_tasks some_tasks = {"17.2", NODE_TASKS_MAX, 300, 1};
 static const struct msg_idle an_idle = {UINT64_MAX, 20, 1};
 static const struct msg_slots some_slots = {SLOTS_CORES, 0, 2, 4, 1u << 30};
-static const struct msg_slotted an_answer = {NODE_SLOTS_MAX, 1u << 30, "why"};
+static const struct msg_slotted an_answer = {NODE_SLOTS_MAX, 1u << 30,
+                                             NODE_GPUS_MAX, "why"};
 static const struct msg_over an_over = {103, (const uint8_t *)"why\n", 4};
 
 /* The sound bodies of progress and power, and of single numbers. */
@@ -228,7 +229,7 @@ static void write_sound_meter(enum which k, struct writer *w)
 /* ... of what is to be done, ... */
 static void write_sound_work(enum which k, struct writer *w)
 {
-    struct msg_run run = {9, 2, 10, UINT64_MAX, 3, "a label", "render", 4};
+    struct msg_run run = {9, 2, 10, UINT64_MAX, 3, "a label", "render", 4, 3};
     struct msg_output output = {9, (const uint8_t *)"\0\xff", 2};
     struct msg_done d = {
         9, 3, 0, 2, 1000, 700, 1u << 20, (const uint8_t *)"why\n", 4};
@@ -817,6 +818,7 @@ static void test_text_bounds(void)
         write_text(&w, xs(LABEL_MAX - 1 + more));
         write_text(&w, "");
         write_u32(&w, 4);
+        write_u32(&w, 3);
         expect(RUN, &w, over ? "a label too long" : "the longest label");
         for (int i = 0; i < 4; i++)
             write_u64(&w, 1);
@@ -824,6 +826,7 @@ static void test_text_bounds(void)
         write_text(&w, "");
         write_text(&w, xs(WORK_NAME_MAX - 1 + more));
         write_u32(&w, 4);
+        write_u32(&w, 3);
         expect(RUN, &w, over ? "a type too long" : "the longest type");
         try_command(4095 + more, 0, 0, over);
         try_command(0, DESTINATION_MAX - 1 + more, 0, over);
@@ -983,6 +986,8 @@ static void test_bad_slots(void)
     msg_write_slots(&w,
                     &(struct msg_slots){SLOTS_NUMBER, NODE_SLOTS_MAX, 2, 0, 0});
     accepted(SLOTS, &w, "the most slots are taken");
+    msg_write_slotted(&w, &(struct msg_slotted){.gpus = NODE_GPUS_MAX + 1});
+    refused(SLOTTED, &w, "an answer of more GPUs than there can be");
     msg_write_slotted(&w, &(struct msg_slotted){.n = NODE_SLOTS_MAX + 1});
     refused(SLOTTED, &w, "an answer of more slots than a node can have");
 }
@@ -1035,6 +1040,9 @@ static void test_bad_slices(void)
     run.cores = NODE_SLOTS_MAX + 1;
     msg_write_run(&w, &run);
     refused(RUN, &w, "nor more cores than slots");
+    run = (struct msg_run){.gpus = NODE_GPUS_MAX + 2};
+    msg_write_run(&w, &run);
+    refused(RUN, &w, "nor more GPUs than there can be");
     msg_write_done(&w, &d);
     refused(DONE, &w, "an exit status over 255");
     d = (struct msg_done){.elapsed_ns = (uint64_t)INT64_MAX + 1};
