@@ -369,12 +369,9 @@ struct msg_run {
     uint32_t slot; /* of the node, the first is 0 */
     char label[LABEL_MAX];
     char work[WORK_NAME_MAX]; /* "": of the COMMAND */
-    uint32_t
-        cores; /* places of slots that it has for itself, at most NODE_SLOTS_MAX;
-                       0: that of its slot */
-    uint32_t
-        gpus; /* 1 + GPUs that it has for itself, of NODE_GPUS_MAX; 0: those of
-                      its slot */
+    /* Places of slots that it has for itself, at most NODE_SLOTS_MAX; 0: that of its
+     * slot.  Likewise 1 + GPUs, of NODE_GPUS_MAX. */
+    uint32_t cores, gpus;
 };
 struct msg_files {
     uint32_t apart;  /* 1: each slice has a folder of its own, new and empty */

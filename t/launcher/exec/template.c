@@ -3,7 +3,8 @@
 #include "fault.h"
 #include "tap.h"
 
-static const struct msg_run slice = {7, 3, 10, 25, 4, "dawn", "", 0};
+static const struct msg_run slice = {
+    .id = 7, .frame = 3, .begin = 10, .end = 25, .slot = 4, .label = "dawn"};
 
 static const struct {
     const char *word, *want;
@@ -88,8 +89,10 @@ static void test_next(void)
 /* What is filled in is not looked at again. */
 static void test_values(void)
 {
-    struct msg_run odd = {0, UINT64_MAX, UINT64_MAX, UINT64_MAX,
-                          0, "{node}",   "",         0};
+    struct msg_run odd = {.frame = UINT64_MAX,
+                          .begin = UINT64_MAX,
+                          .end = UINT64_MAX,
+                          .label = "{node}"};
     char numbers[] = "{begin} {end} {count} {frame}", label[] = "{label}";
     char *argv[] = {numbers, label, NULL}, *none[] = {NULL};
     char node[NODE_NAME_MAX], **got = template_argv(argv, &odd, "{end}");
