@@ -28,7 +28,7 @@
 /* For agents that have stayed to answer; then others are started. */
 #define RECALL_MS 5000
 /* Since the last that came: who waits wants to know for whom. */
-#define LATE_MS    2000
+#define LATE_MS    1200
 #define ABSENCE_MS 5000 /* for sinfo to say who is missing */
 /* A session of more agents is ready when all are: until then there is no tree for
  * its orders. */
