@@ -424,7 +424,8 @@ int outbox_is_idle(struct outbox *o, uint32_t peer)
 
 /* --- losses --------------------------------------------------------------- */
 
-void outbox_forget(struct outbox *o, uint32_t peer)
+/* Its connection was closed: what came before is not for it. */
+static void outbox_forget(struct outbox *o, uint32_t peer)
 {
     struct lane *l = lane_find(o, peer);
 

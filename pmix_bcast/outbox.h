@@ -94,7 +94,5 @@ int outbox_next(struct outbox *o,
 int outbox_is_idle(struct outbox *o, uint32_t peer);
 /* The peer is lost: nothing of this is for it any more. */
 void outbox_lost(struct outbox *o, uint32_t peer);
-/* Its connection was closed: what came before is not for it. */
-void outbox_forget(struct outbox *o, uint32_t peer);
 
 #endif

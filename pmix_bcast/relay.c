@@ -447,11 +447,6 @@ int relay_next(struct relay *r, uint32_t peer, struct relay_item *item)
 
 /* --- losses --------------------------------------------------------------- */
 
-void relay_forget(struct relay *r, uint32_t peer)
-{
-    outbox_forget(&r->outbox, peer);
-}
-
 void relay_lost(struct relay *r, uint32_t peer)
 {
     if (peer != PLAN_NOBODY && r->presence[peer] != GONE) {

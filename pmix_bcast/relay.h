@@ -71,8 +71,6 @@ void relay_sent(struct relay *r, uint32_t peer, uint32_t chunk, double now);
 void relay_unsent(struct relay *r, uint32_t peer, uint32_t chunk, double now);
 /* A peer is lost, or cannot be reached; it is not asked again. */
 void relay_lost(struct relay *r, uint32_t peer);
-/* The connection of a peer that has nothing to wait for was closed. */
-void relay_forget(struct relay *r, uint32_t peer);
 /* Look whether something must be pulled: every RELAY_TICK s. */
 #define RELAY_TICK 0.002
 void relay_tick(struct relay *r, double now);

@@ -35,13 +35,6 @@ int tree_files_get(struct tree_files *f, uint32_t entry)
     return fd;
 }
 
-void tree_files_forget(struct tree_files *f, uint32_t entry)
-{
-    for (size_t i = 0; i < TREE_OPEN_MAX; i++)
-        if (f->slot[i].entry == entry)
-            close_slot(&f->slot[i]);
-}
-
 static int read_piece(struct tree_files *f,
                       uint8_t *bytes,
                       const struct tree_piece *p)

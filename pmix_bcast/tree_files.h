@@ -26,8 +26,6 @@ struct tree_files {
 /* The file's descriptor, which is valid until the next call; or -1 with errno
  * set. */
 int tree_files_get(struct tree_files *f, uint32_t entry);
-/* Close it, if it is open. */
-void tree_files_forget(struct tree_files *f, uint32_t entry);
 /* Read the content's bytes from at on.  0, or an errno value: ENODATA if a file
  * is shorter than the index says; *entry is then the file's. */
 int tree_files_read(struct tree_files *f,

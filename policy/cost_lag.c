@@ -241,7 +241,8 @@ double cost_without_lag(const struct cost_node *n, double seconds)
     return fmax(seconds - n->lag, seconds * LEFT_LEAST);
 }
 
-void cost_set_lag(struct cost_node *n, double lag)
+/* From now on, and of the pieces that it has. */
+static void cost_set_lag(struct cost_node *n, double lag)
 {
     n->lag = lag;
     for (size_t k = 0; k < n->n; k++)

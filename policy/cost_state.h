@@ -97,8 +97,6 @@ int cost_all_changed(struct cost *c);
  * and all is to be fitted anew.  O(nodes). */
 int cost_lags_moved(struct cost *c);
 double cost_without_lag(const struct cost_node *n, double seconds);
-/* From now on, and of the pieces that it has. */
-void cost_set_lag(struct cost_node *n, double lag);
 /* Forget each piece that alone says that its node is slow.  Were there any? */
 int cost_drop_doubted(struct cost *c);
 

@@ -28,7 +28,7 @@ size_t window_open(const struct window *w)
     return w->is_over ? 0 : w->n;
 }
 
-int window_has_ended(const struct window_frame *f)
+static int window_has_ended(const struct window_frame *f)
 {
     return f->is_kept || (dispatch_left(f->dispatch) == 0 && !f->is_open);
 }

@@ -64,8 +64,7 @@ size_t window_place(const struct window *w, size_t i);
 struct window_frame *window_nth(const struct window *w, size_t i);
 /* Frames that are at work, or wait. */
 size_t window_open(const struct window *w);
-/* Is all of a frame done; of the first one? */
-int window_has_ended(const struct window_frame *f);
+/* Is all of the first one done? */
 int window_is_done(const struct window *w);
 /* Pieces that a node has out. */
 size_t window_node_out(const struct window *w, size_t node);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/commands.h"
-#include "launcher/config/policy_option.h"
 #include "launcher/base/options.h"
 #include "launcher/base/suggestion.h"
+#include "launcher/config/policy_option.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -163,7 +163,8 @@ static double share_of_all(const struct top_progress *p)
     return p->all > 0 ? fmin(p->done / p->all, 1) : 0;
 }
 
-void top_title(char text[TOP_LINE], const struct top_step *step)
+/* "run 12.1", or "run (pid 4711)" outside Slurm, and its command. */
+static void top_title(char text[TOP_LINE], const struct top_step *step)
 {
     char number[48];
 

@@ -13,8 +13,6 @@
 /* Sort the nodes' parts; TOP_BY_LAG: lost nodes first, then those whose commands
  * fail, then those that will be done last. */
 void top_parts_sort(struct top_step *step, enum top_order order);
-/* "run 12.1", or "run (pid 4711)" outside Slurm, and its command. */
-void top_title(char text[TOP_LINE], const struct top_step *step);
 /* "run 12.1 povray: 4 nodes, 0:18 so far, gain 2.31, efficiency 0.93" */
 void top_title_line(char line[TOP_LINE], const struct top_step *step);
 /* "[#####.....] frame 2 of 6, 1080/4320 units, 58.3/s, 0:56 left", in so many

@@ -27,6 +27,20 @@ int allowed_cpus_take(pid_t from)
                              (const cpu_set_t *)(const void *)cpus.bits);
 }
 
+/* Add some to others.  -1 if a CPU is in both. */
+static int allowed_cpus_add(struct allowed_cpus *to,
+                            const struct allowed_cpus *more)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < sizeof to->bits / sizeof *to->bits; i++) {
+        if (to->bits[i] & more->bits[i])
+            rc = -1;
+        to->bits[i] |= more->bits[i];
+    }
+    return rc;
+}
+
 int allowed_cpus_read_all(struct allowed_cpus *cpus, pid_t process)
 {
     int rc = allowed_cpus_read(cpus, process);
@@ -50,18 +64,6 @@ int allowed_cpus_has(const struct allowed_cpus *cpus, unsigned cpu)
 {
     return cpu < ALLOWED_CPUS_MAX
            && (cpus->bits[cpu / WORD_BITS] >> cpu % WORD_BITS & 1) != 0;
-}
-
-int allowed_cpus_add(struct allowed_cpus *to, const struct allowed_cpus *more)
-{
-    int rc = 0;
-
-    for (size_t i = 0; i < sizeof to->bits / sizeof *to->bits; i++) {
-        if (to->bits[i] & more->bits[i])
-            rc = -1;
-        to->bits[i] |= more->bits[i];
-    }
-    return rc;
 }
 
 int allowed_cpus_apart(const pid_t thread[], size_t n)

@@ -20,8 +20,6 @@ int allowed_cpus_take(pid_t from);
 /* Of all threads of a process; runtimes pin each to some of them. */
 int allowed_cpus_read_all(struct allowed_cpus *cpus, pid_t process);
 int allowed_cpus_has(const struct allowed_cpus *cpus, unsigned cpu);
-/* Add some to others.  -1 if a CPU is in both. */
-int allowed_cpus_add(struct allowed_cpus *to, const struct allowed_cpus *more);
 /* Is each of n threads pinned to CPUs that no other of them may use? */
 int allowed_cpus_apart(const pid_t thread[], size_t n);
 unsigned allowed_cpus_count(const struct allowed_cpus *cpus);

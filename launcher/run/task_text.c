@@ -103,9 +103,10 @@ int task_text_sums(const struct lines *list,
     return rc;
 }
 
-char **task_text_words(const struct task_text *t,
-                       const struct run_options *o,
-                       const struct task_place *place)
+/* As task_words() has it; NULL: errno. */
+static char **task_text_words(const struct task_text *t,
+                              const struct run_options *o,
+                              const struct task_place *place)
 {
     char *none[] = {NULL};
     unsigned how = (o->shell ? TASK_SHELL : 0) | (o->repeats ? TASK_REPEAT : 0);

@@ -26,11 +26,7 @@ int task_text_sums(const struct lines *list,
                    uint64_t end,
                    uint64_t sum[],
                    struct es_error *err);
-/* What is run for it, as task_words() has it; NULL: errno. */
-char **task_text_words(const struct task_text *t,
-                       const struct run_options *o,
-                       const struct task_place *place);
-/* The same as one would type it, in one line, cut to size - 1 bytes. */
+/* What is run for it as one would type it, in one line, cut to size - 1 bytes. */
 void task_text_say(const struct task_text *t,
                    const struct run_options *o,
                    const struct task_place *place,
