@@ -186,12 +186,14 @@ static void test_idle(void)
     struct top_step s = run_of(parts, 3);
     char line[TOP_LINE];
 
-    parts[0].why = parts[1].why = IDLE_NOTHING_LEFT;
-    parts[0].rate = parts[1].rate = parts[2].rate = -1;
+    for (size_t i = 0; i < 3; i++) {
+        s.part[i].rate = -1;
+        s.part[i].why = i < 2 ? IDLE_NOTHING_LEFT : IDLE_NOT;
+    }
     top_sum_line(line, &s);
     is_str(line, "1 working, 2 idle; idle: nothing is left for it",
            "nodes that have nothing to do, and why");
-    parts[1].why = IDLE_NO_SHARE;
+    s.part[1].why = IDLE_NO_SHARE;
     top_sum_line(line, &s);
     is_str(line,
            "1 working, 2 idle; idle: 1: its load is 0, 1: nothing is "
