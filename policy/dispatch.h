@@ -100,7 +100,7 @@ enum standing {
 /* Why a node has no work. */
 enum idle_reason {
     IDLE_NOT,          /* it has some, or had in this frame */
-    IDLE_NO_NEED,      /* it lacks what the profile needs */
+    IDLE_NO_NEED,      /* it lacks what the profile, or a slot, needs */
     IDLE_NO_SHARE,     /* its load is 0 */
     IDLE_AWAITED,      /* its agent is yet to come */
     IDLE_LOST,         /* it is */
@@ -119,9 +119,10 @@ struct dispatch_node {    /* a node's part in the frame */
     uint64_t slice;       /* units of its own slice */
     uint64_t chunk;       /* waiting, when it was whole: goes in pieces */
     size_t out;           /* pieces out */
-    size_t elsewhere;     /* likewise, of other frames ... */
-    int is_awaited;       /* it is yet to come */
-    double free;          /* it will have done these, or be here, by then */
+    uint64_t got;     /* pieces of this frame so far, whatever came of them */
+    size_t elsewhere; /* likewise, of other frames ... */
+    int is_awaited;   /* it is yet to come */
+    double free;      /* it will have done these, or be here, by then */
     uint64_t piece[DISPATCH_OUT]; /* their ids, in the order of sending */
     uint64_t out_units;
     double begun;      /* when the first of them was begun, at the earliest */

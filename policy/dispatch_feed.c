@@ -631,7 +631,7 @@ static const struct {
     const char *word, *text;
 } idle[IDLE_REASONS] = {
     [IDLE_NOT] = {"works", "it has work"},
-    [IDLE_NO_NEED] = {"no_need", "it lacks what the profile needs"},
+    [IDLE_NO_NEED] = {"no_need", "it lacks what the profile or a slot needs"},
     [IDLE_NO_SHARE] = {"no_share", "its load is 0"},
     [IDLE_AWAITED] = {"awaited", "its agent has not come yet"},
     [IDLE_LOST] = {"lost", "it was lost"},

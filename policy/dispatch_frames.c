@@ -293,6 +293,8 @@ static void learn_cost(struct dispatch *d, const struct dispatch_piece *p)
     d->looked = -INFINITY; /* the level was by what had been known */
 }
 
+#define GAP_LEAST 1e-9 /* seconds; less is rounding */
+
 static void learn(struct dispatch *d,
                   const struct dispatch_piece *p,
                   double begun)
@@ -306,7 +308,7 @@ static void learn(struct dispatch *d,
     s->speed = s->busy > 0 ? (double)s->done / s->busy : 0;
     dispatch_set_failures(d, p->node, 0);
     d->left -= units_in(p->units);
-    if (gap > 0 && (d->delay <= 0 || gap < d->delay))
+    if (gap > GAP_LEAST && (d->delay <= 0 || gap < d->delay))
         d->delay = gap;
     learn_cost(d, p);
     if (d->kind->bundles)
@@ -524,7 +526,8 @@ void dispatch_returned(struct dispatch *d, size_t node)
         dispatch_set_awaited(d, node, 0);
         d->node[node].free = 0;
     } else if (d->node[node].standing == STANDING_AWAY) {
-        d->node[node] = (struct dispatch_node){.standing = STANDING_GOOD};
+        d->node[node] = (struct dispatch_node){.standing = STANDING_GOOD,
+                                               .got = d->node[node].got};
     } else {
         return;
     }

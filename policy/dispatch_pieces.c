@@ -132,6 +132,7 @@ void dispatch_take_out(struct dispatch *d,
         needs_take(d->needs, node, b->units.begin);
     s->piece[s->out++] = p->id;
     s->out_units += units_in(p->units);
+    s->got++;
     d->out++;
     d->n++;
 }

@@ -85,6 +85,11 @@ test_expect_success 'what ended before a long one in the same piece counts at on
 	wait_for 60 lines L 404 && wait_for 60 lines out 402 && grep -x why err && cut -f1,7 L | grep -x "402	3" && : >go && evenstep tasks --close list && test_expect_code 1 wait $run && run= &&
 	{ seq 401; seq 403 404; } | test_cmp - out && lines L 405
 '
+test_expect_success 'one that ends as it proves long has ended well' '
+	fresh list && behind evenstep tasks --local 1 -j 1 --follow list --joblog M && seq 400 | sed "s/.*/echo & >>ran; echo &/" | evenstep tasks --add - list && wait_for 60 ran 400 &&
+	for each in 04 05 06 07 08 09 10 11; do echo "echo before"; echo "sleep 0.43; echo at; sleep 0.$each; echo $each"; done >lines && evenstep tasks --add lines --close list && { wait $run; code=$?; run=; tail -n 5 err; test $code = 0; } &&
+	{ seq 400; sh lines; } | test_cmp - out && lines M 417
+'
 # --- a run that ends early ---------------------------------------------------
 
 for signal in KILL TERM INT; do

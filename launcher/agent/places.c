@@ -309,8 +309,7 @@ static int hold_gpus(struct places *p, uint32_t slot, uint32_t n)
 
             if ((*holder != 0) != is_shared || *holder == slot + 1)
                 continue;
-            if (!is_shared)
-                *holder = slot + 1;
+            *holder = slot + 1; /* who had it was cancelled, and is ending */
             which[got++] = i;
         }
     return name_gpus(&p->held[slot], p->gpus, which, got);

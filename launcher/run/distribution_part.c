@@ -145,7 +145,8 @@ enum idle_reason distribution_idle(const struct distribution *d, size_t node)
         if (dispatch_node(held, slot)->done > 0)
             return IDLE_NOT;
         why = dispatch_idle(held, slot);
-        if (why == IDLE_NOT)
+        if (why == IDLE_NOT
+            || (why >= IDLE_FEW_UNITS && dispatch_node(held, slot)->got > 0))
             return IDLE_NOT;
     }
     return why;

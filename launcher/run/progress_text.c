@@ -316,10 +316,11 @@ int progress_text_advice(char text[PROGRESS_TEXT],
         || !(r->part[most] >= ADVICE_SECONDS))
         return 0;
     if (policy && most == ACCOUNT_WAITING)
-        snprintf(text, PROGRESS_TEXT,
-                 "%.0f %% of the time nodes waited for the last one: leave "
-                 "--policy %.64s and --pieces out",
-                 100 * r->part[most] / r->time, policy);
+        snprintf(
+            text, PROGRESS_TEXT,
+            "%.0f %% of the time nodes waited for the last one: the policy "
+            "%.64s decided: leave it and --pieces out",
+            100 * r->part[most] / r->time, policy);
     else
         snprintf(text, PROGRESS_TEXT, "%.0f %% of the time %s",
                  100 * r->part[most] / r->time, advice[most]);

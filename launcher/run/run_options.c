@@ -292,8 +292,8 @@ const struct option run_options_table[] = {
      "number; one that fails has failed alone, and the others are done.  Behind "
      "CMD there may be values: ::: a b c, as in GNU parallel"},
     {OPTION_FLAG, "follow", NULL, AT(follow), .needs = "queue each", .help =
-     "queues do not end: files grow, pipes get new writers; with --each, and of "
-     "evenstep tasks, the list of tasks grows, until a line ends it"},
+     "a list of tasks grows until a line ends it; queues do not end: files grow, "
+     "pipes get new writers"},
     {OPTION_TEXT, "add", "LINES|-", AT(add), .file = OPTION_READS,
      .excludes = "follow dry-run resume resume-failed", .help =
      "run nothing: append the lines of LINES to FILE, which a run follows"},

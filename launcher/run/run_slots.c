@@ -206,7 +206,8 @@ static int check_need(void *arg,
                       struct es_error *err)
 {
     const struct run *r = arg;
-    struct unit_need has;
+    const struct unit_need *usual = &r->o->usual;
+    struct unit_need has, all = *need;
     size_t slot, node;
 
     if (needs_can_be_met(r->needs, need, &slot))
@@ -222,8 +223,11 @@ static int check_need(void *arg,
             "%u cores, %ju MiB and %u GPUs for the job",
             session_node(r->front.session, node)->name, has.cores,
             (uintmax_t)(has.memory >> 20), has.gpus);
+    all.cores = all.cores > 0 ? all.cores : usual->cores;
+    all.memory = all.memory > 0 ? all.memory : usual->memory;
+    all.gpus = all.gpus > 0 ? all.gpus : usual->gpus;
     return task_need_refuse(
-        need, name, session_node(r->front.session, node)->name, &has, err);
+        &all, name, session_node(r->front.session, node)->name, &has, err);
 }
 
 /* Lines may say what a task needs. */

@@ -696,6 +696,7 @@ static void on_end(void *arg, const struct task_end *e)
     (void)e;
     hand->ended++;
     hand->bytes = hand->stream.at;
+    hand->gives_back = 0; /* the long one has ended, and its piece follows */
     hand->since_ns = clock_ns();
 }
 
@@ -716,11 +717,17 @@ static struct piece *split_piece(struct run *r,
     struct spool rest = {0};
     struct msg_done took = {0};
 
-    if (hand->ended == 0 || make_nodes(r) < 0 || read_results(r, p) < 0
-        || may_be_nodes_fault(r, r->slots.node[p->part.node], p)
-        || task_results_copy(&rest, &p->out, hand->bytes, spool_size(&p->out))
-               < 0)
+    if (hand->ended == 0 || hand->is_split
+        || hand->ended >= p->part.units.end - p->part.units.begin
+        || make_nodes(r) < 0 || read_results(r, p) < 0
+        || r->tasks.now.n != hand->ended
+        || may_be_nodes_fault(r, r->slots.node[p->part.node], p))
         return NULL;
+    if (task_results_copy(&rest, &p->out, hand->bytes, spool_size(&p->out))
+        < 0) {
+        spool_clear(&rest);
+        return NULL;
+    }
     add_times(&r->tasks.now, &took);
     head = distribution_split(r->distribution, p, hand->ended, &took, &rest);
     if (head) {

@@ -173,12 +173,12 @@ static int add_slices(struct reading *r,
     return 0;
 }
 
-/* Nodes that have done nothing of the frame are nodes of the run all the same. */
+/* Why nodes have done nothing of a frame. */
 static int add_idle(struct reading *r, const json_t *list)
 {
     struct report_file *f = r->f;
     const json_t *one;
-    size_t i, node;
+    size_t i;
 
     json_array_foreach(list, i, one)
     {
@@ -191,7 +191,34 @@ static int add_idle(struct reading *r, const json_t *list)
             f->idle = json_object();
         if (json_object_set_new(f->idle, name, json_string(why)) < 0)
             return es_no_memory(r->err);
-        if (find_node(r, name, &node) < 0)
+    }
+    return 0;
+}
+
+/* Has it done anything, by its name or with one of its slots? */
+static int is_listed(const struct report_file *f, const char *name)
+{
+    char own[256];
+    int slot;
+
+    for (size_t i = 0; i < f->nodes; i++) {
+        report_file_split(own, &slot, report_file_node(f, i));
+        if (strcmp(own, name) == 0)
+            return 1;
+    }
+    return 0;
+}
+
+/* Nodes that have done nothing at all are nodes of the run all the same. */
+static int list_idle(struct reading *r)
+{
+    const char *name;
+    json_t *why;
+    size_t node;
+
+    json_object_foreach(r->f->idle, name, why)
+    {
+        if (!is_listed(r->f, name) && find_node(r, name, &node) < 0)
             return -1;
     }
     return 0;
@@ -312,6 +339,8 @@ int report_file_read(struct report_file *f,
     rc = grow((void **)&r.busy, &r.room_nodes, 0, sizeof *r.busy);
     rc = rc < 0 || !f->node || !r.known ? es_no_memory(&why)
                                         : add_lines(&r, file);
+    if (rc == 0)
+        rc = list_idle(&r);
     (void)fclose(file); /* it was only read */
     json_decref(r.known);
     free(r.busy);

@@ -160,7 +160,7 @@ static void accounts(void)
     ok(progress_text_advice(text, &r, NULL) && strstr(text, "smaller units"),
        "who waits needs smaller units ...");
     ok(progress_text_advice(text, &r, "static")
-           && strstr(text, "leave --policy static"),
+           && strstr(text, "the policy static decided: leave it"),
        "... or no policy that was named");
     r.time = r.part[ACCOUNT_WAITING] = 0.5;
     r.part[ACCOUNT_RESTARTS] = 0;
