@@ -237,7 +237,7 @@ packages := gcc g++ make pkg-config libslurm-dev $(call column,2,$(launcher_libr
             libxml2-utils openmpi-bin libopenmpi-dev python3-mpi4py \
             mpich libmpich-dev libomp-dev gfortran iproute2 nftables util-linux mount procps \
             musl-tools zsh fish bsdextrautils bsdutils mmdebstrap python3-venv python3-joblib busybox-static e2fsprogs btrfs-progs \
-            $(comment check its style) clang-format cppcheck shellcheck mandoc mypy \
+            $(comment check its style) clang-format cppcheck shellcheck mandoc lowdown mypy \
             $(comment fuzz it) clang libclang-rt-dev \
             $(comment the demo) povray netpbm \
             $(comment what it is measured beside) parallel python3-numpy sshfs socat openssh-sftp-server
@@ -460,7 +460,9 @@ html:
 	@rm -rf $(B)/html && mkdir -p $(B)/html/pages && cp $(manuals) $(B)/html/pages
 	@cd $(B)/html/pages && for m in *; do \
 	    mandoc -T html -O man='$(html_man)',toc "$$m" >"../$$m.html" || exit 1; done
-	@rm -rf $(B)/html/pages; echo "html: $(B)/html/evenstep.1.html"
+	@rm -rf $(B)/html/pages; cp contrib/demo/run.svg $(B)/html
+	@contrib/site $(B)/html README.md CHANGELOG.md contrib/doc/performance.md contrib/HACKING.md
+	@echo "html: $(B)/html/index.html"
 
 # --- install: one list, read by both targets ---------------------------------
 #         file                   mode directory

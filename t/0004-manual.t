@@ -58,7 +58,10 @@ test_expect_success 'make html has a page for each, and its links between them l
 	made=$(mktemp -d) && test_when_finished rm -rf "$made" && # make takes no blanks in names
 	make -s -C "$EVENSTEP_SRC" B="$made" html && (cd "$made/html" && ls) | sort >pages && grep -x evenstep-run.1.html pages && grep -x evenstep-policies.7.html pages &&
 	grep -ohE "class=\"Xr\" href=\"[^\"]*" "$made"/html/*.html | sed "s/.*href=\"//" | grep -v "^https:" | sort -u >links && grep -x evenstep.1.html links &&
-	comm -13 pages links >broken && cat broken && test ! -s broken
+	comm -13 pages links >broken && cat broken && test ! -s broken &&
+	for page in $(grep "html$" pages); do grep -q "search.js" "$made/html/$page" && grep -q "href=.index.html" "$made/html/$page" || return 1; done && ! grep -lE "(src|<link[^>]*href)=.https?:" "$made"/html/*.html &&
+	sed -n "s/^const index = \(.*\);$/\1/p" "$made/html/search.js" >index && jq -e "map(select(.[0] == \"--range B:E\")) | map(.[1]) | contains([\"evenstep-run.1.html#range\"])" index &&
+	jq -r ".[][1]" index | sed "s/#.*//" | sort -u >found && comm -13 pages found >broken && cat broken && test ! -s broken
 '
 # Of the pages of others only these are referred to.
 test_expect_success 'every page of evenstep that a page refers to is there' '
