@@ -55,8 +55,8 @@ test_expect_success 'files that take long to open are opened by several threads,
 	arrived slow && test "$(grep -c "^slow" log)" -ge 4
 '
 test_expect_success 'one of anything is told as one' '
-	mkdir -p lone && : >lone/file && nodes 1 && evenstep bcast --local 1 -r lone "$here/dst/{node}/x" 2>err && said "evenstep: 0.0 MB in 1 file or folder to 1 node in .* s" &&
-	mkdir lone/folder && nodes 2 && evenstep bcast --local 2 -r lone "$here/dst/{node}/x" 2>err && said "evenstep: 0.0 MB in 2 files and folders to 2 nodes in .* s"
+	mkdir -p lone && : >lone/file && nodes 1 && evenstep bcast --local 1 -r lone "$here/dst/{node}/x" 2>err && said "evenstep: 0 bytes in 1 file or folder to 1 node in .* s" &&
+	mkdir lone/folder && nodes 2 && evenstep bcast --local 2 -r lone "$here/dst/{node}/x" 2>err && said "evenstep: 0 bytes in 2 files and folders to 2 nodes in .* s"
 '
 for n in 1 3 8; do
 	test_expect_success "a folder is the same on $n nodes, with times, modes and links" '

@@ -50,7 +50,7 @@ test_expect_success 'a program that needs a library that needs another' '
 export LD_LIBRARY_PATH=lib
 for n in 1 3; do
 	test_expect_success "on $n nodes it runs with what came with it" '
-		nodes $n && bring --libs program && said "evenstep: 0.0 MB \(libraries: 2\) to $n nodes? in .* s" &&
+		nodes $n && bring --libs program && said "evenstep: [0-9.]+ (bytes|kB) \(libraries: 2\) to $n nodes? in .* s" &&
 		libs libinner.so.1 libouter.so.2 && mv deep away && runs && rm was_run; code=$?; mv away deep; test $code = 0
 	'
 done

@@ -43,7 +43,7 @@ in_both() { on_ctl salloc -Q -N1 : -N3 "$@"; }
 test_expect_success 'a heterogeneous job: run, bcast and probe have the nodes of all components' '
 	in_both sh -c "evenstep run --metrics equal --policy static --pieces 1 --range 0:400 --report report -- ./units {begin} {end} && evenstep bcast once /tmp/once && evenstep probe --nodes" >got 2>err &&
 	head -n 400 got | test_cmp once - && jq -es "[.[0].slices[].node] | sort == [\"n0\", \"n1\", \"n2\", \"n3\"]" report &&
-	said "evenstep: .* MB to 4 nodes in .*" && grep "4 of 4 nodes" got
+	said "evenstep: [0-9.]+ kB to 4 nodes in .*" && grep "4 of 4 nodes" got
 '
 test_expect_success 'of which another may be named' '
 	in_both evenstep run --srun --het-group=1 --metrics equal --policy static --pieces 1 --range 0:300 --report report -- ./units {begin} {end} >got &&

@@ -2,6 +2,7 @@
 #include "launcher/base/number.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,4 +130,15 @@ int number_parse_unit(const char *text,
         return NUMBER_OUT_OF_RANGE;
     *value = v;
     return 0;
+}
+
+void number_print_bytes(char text[NUMBER_BYTES_TEXT], double bytes)
+{
+    if (bytes < 1000)
+        snprintf(text, NUMBER_BYTES_TEXT, "%.0f byte%s", bytes,
+                 bytes == 1 ? "" : "s");
+    else if (bytes < 1e5)
+        snprintf(text, NUMBER_BYTES_TEXT, "%.1f kB", bytes / 1e3);
+    else
+        snprintf(text, NUMBER_BYTES_TEXT, "%.1f MB", fmin(bytes, 1e21) / 1e6);
 }

@@ -43,4 +43,8 @@ int number_parse_unit(const char *text,
                       double high,
                       double *value);
 
+/* "1 byte", "123 bytes", "4.1 kB", "21.0 MB": as people read so many bytes (>= 0). */
+#define NUMBER_BYTES_TEXT 32
+void number_print_bytes(char text[NUMBER_BYTES_TEXT], double bytes);
+
 #endif

@@ -7,6 +7,7 @@
 #include "launcher/base/loader_list.h"
 #include "launcher/base/named_files.h"
 #include "launcher/base/notice.h"
+#include "launcher/base/number.h"
 #include "launcher/base/options.h"
 #include "launcher/base/report_head.h"
 #include "launcher/base/report_out.h"
@@ -418,23 +419,26 @@ static int print_json(const struct command *c, const struct broadcast_result *r)
 
 static void tell(const struct command *c, const struct broadcast_result *r)
 {
-    char what[160];
+    char what[240], bytes[NUMBER_BYTES_TEXT];
 
-    snprintf(what, sizeof what, "%.1f MB", (double)r->bytes / 1e6);
+    number_print_bytes(bytes, (double)r->bytes);
+    snprintf(what, sizeof what, "%s", bytes);
     if (c->o->is_tree)
-        snprintf(what, sizeof what, "%.1f MB in %u %s", (double)r->bytes / 1e6,
-                 r->files,
+        snprintf(what, sizeof what, "%s in %u %s", bytes, r->files,
                  r->files == 1 ? "file or folder" : "files and folders");
-    if (c->o->sources.parts & TREE_DIGESTS)
+    if (c->o->sources.parts & TREE_DIGESTS) {
+        number_print_bytes(bytes, (double)r->sent);
         snprintf(what + strlen(what), sizeof what - strlen(what),
-                 ", of which %.1f MB were sent,", (double)r->sent / 1e6);
+                 ", of which %s were sent,", bytes);
+    }
     if (r->home.left < 1)
         snprintf(what + strlen(what), sizeof what - strlen(what),
                  ", compressed to %.0f %%,", 100 * r->home.left);
-    if (r->home.fabric > 0)
+    if (r->home.fabric > 0) {
+        number_print_bytes(bytes, (double)r->home.fabric);
         snprintf(what + strlen(what), sizeof what - strlen(what),
-                 ", %.1f MB of all by libfabric,",
-                 (double)r->home.fabric / 1e6);
+                 ", %s of all by libfabric,", bytes);
+    }
     if (c->o->libs.n > 0)
         snprintf(what + strlen(what), sizeof what - strlen(what),
                  " (libraries: %zu)", c->o->libs.n);

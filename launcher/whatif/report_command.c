@@ -4,6 +4,7 @@
  */
 #include "launcher/base/named_files.h"
 #include "launcher/base/notice.h"
+#include "launcher/base/number.h"
 #include "launcher/base/options.h"
 #include "launcher/base/out_file.h"
 #include "launcher/base/plain_text.h"
@@ -293,6 +294,7 @@ static int joblog_show(FILE *out, const char *path, struct es_error *err)
 
 static void print_bcast(FILE *out, const struct record_file *f)
 {
+    char all[NUMBER_BYTES_TEXT], sent[NUMBER_BYTES_TEXT];
     double bytes = record_number(f->first, "bytes", 0);
     const json_t *one;
     size_t i;
@@ -309,14 +311,15 @@ static void print_bcast(FILE *out, const struct record_file *f)
             fprintf(out, "%-20s %12s %12s  %s\n", record_text(one, "node"), "-",
                     "-", record_text(one, "why"));
     }
+    number_print_bytes(all, bytes);
+    number_print_bytes(sent, record_number(f->first, "home_bytes_sent", 0));
     fprintf(
         out,
-        "\n%s: %.1f MB to %.0f nodes in %.3f s; the front end sent %.1f MB, "
-        "the nodes pulled %.0f chunks\n",
-        record_text(f->first, "source"), bytes / 1e6,
+        "\n%s: %s to %.0f nodes in %.3f s; the front end sent %s, the nodes "
+        "pulled %.0f chunks\n",
+        record_text(f->first, "source"), all,
         record_number(f->first, "nodes", 0),
-        record_number(f->first, "seconds", 0),
-        record_number(f->first, "home_bytes_sent", 0) / 1e6,
+        record_number(f->first, "seconds", 0), sent,
         record_number(f->first, "pulls", 0));
 }
 

@@ -83,8 +83,29 @@ static void test_units(void)
     }
 }
 
+static void is_bytes(double bytes, const char *want)
+{
+    char text[NUMBER_BYTES_TEXT];
+
+    number_print_bytes(text, bytes);
+    is_str(text, want, want);
+}
+
+static void test_bytes(void)
+{
+    is_bytes(0, "0 bytes");
+    is_bytes(1, "1 byte");
+    is_bytes(999, "999 bytes");
+    is_bytes(1000, "1.0 kB");
+    is_bytes(99999, "100.0 kB");
+    is_bytes(1e5, "0.1 MB");
+    is_bytes(20971520, "21.0 MB");
+    is_bytes(1e300, "1000000000000000.0 MB");
+}
+
 int main(void)
 {
+    test_bytes();
     int64_t whole = 77;
     uint64_t natural = 77;
     double real = 77;
