@@ -74,7 +74,7 @@ test_expect_success 'rooms make no circle, neither by what they include nor by w
 	grep -q "^launcher/run launcher/session$" called && tsort called >/dev/null
 '
 # What falls short of the law of rooms, in t/rooms-allowed: it only gets less.
-held() { comm -23 "$2" "$1" >more; comm -13 "$2" "$1" >less; sed "s/^/new: /" more; sed "s/^/take out of t\/rooms-allowed: /" less; test ! -s more && test ! -s less; }
+held() { comm -23 "$2" "$1" >new; comm -13 "$2" "$1" >gone; sed "s/^/new: /" new; sed "s/^/take out of t\/rooms-allowed: /" gone; test ! -s new && test ! -s gone; }
 test_expect_success 'a public function has a user outside its file that is no test' '
 	ours="^(MPI_|mpi_|GOMP_|ompt_|evenstep_|slurm_spank_|main\$)" &&
 	awk "\$3 == \"T\" { print \$2 }" names | grep -vE "$ours" | sort -u >public && join used defined | awk "\$2 != \$3 { print \$1 }" | sort -u >needed &&
