@@ -73,7 +73,7 @@ no rank|2|lookup|evenstep: conntable lookup: no RANK: give a whole number from 0
 a rank that is none|2|lookup two conntable|evenstep: conntable lookup: "two" is no rank: give a whole number from 0
 a rank of 33 bits|2|lookup 4294967296 conntable|evenstep: conntable lookup: "4294967296" is no rank: .*
 two files|2|dump conntable also|evenstep: conntable: unexpected argument "also": .*
-two files behind a rank|2|lookup 3 conntable also|evenstep: conntable: unexpected argument "also": .*
+two files behind a rank|2|lookup 3 conntable also|evenstep: conntable: unexpected argument "also" behind "conntable": .*
 no FILE, and outside of a step|2|dump|evenstep: conntable: no FILE, and EVENSTEP_DIR is not set: .*
 a rank that the table does not have|1|lookup 6 conntable|evenstep: conntable: no rank 6 among 6 tasks: .*
 a file that is not there|2|dump nowhere|evenstep: nowhere: No such file or directory: .*

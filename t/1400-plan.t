@@ -138,7 +138,7 @@ test_expect_success 'even: sizes follow the times of one frame' '
 	near "[.nodes[].CU.C]" "[30,30]"
 '
 test_expect_success 'every policy plans, before and after' '
-	evenstep run --help | sed -n "s/^    \([a-z][a-z0-9]*\) .*/\1/p" >policies && cat policies &&
+	evenstep help policies | sed -n "s/^\([a-z][a-z0-9]*\) .*/\1/p" >policies && cat policies &&
 	grep -x canon policies && grep -x proportional policies && while read -r policy; do
 		for times in "" "--times 1,2,3,4"; do
 			plan four.json --policy $policy $times && jq -e "([.nodes[].JL] | add - 100 | fabs) < 1e-9 and
