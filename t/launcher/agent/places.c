@@ -348,9 +348,11 @@ static void test_no_memory(void)
     long n = 0;
 
     /* hwloc's own allocations are not ours to fail: only that nothing leaks */
-    for (fault_at = n; p.n == 0 && n < 200; fault_at = ++n)
+    for (fault_at = n; p.n == 0 && n < 200; fault_at = ++n) {
+        places_clear(&p); /* of one without a place */
         if (places_init(&p, &order, words, root, why) < 0 && p.place)
             bail("half a result");
+    }
     fault_at = -1;
     is_int((long)p.n, 2, "whichever allocation fails, there is all or nothing");
     places_clear(&p);
