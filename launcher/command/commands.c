@@ -288,7 +288,7 @@ static int print_commands(struct es_error *err)
     for (size_t i = 0; commands[i]; i++)
         if (commands[i]->brief)
             printf("  %-10s %s\n", commands[i]->name, commands[i]->brief);
-    printf("\n`evenstep COMMAND -h` tells its options, `man evenstep-COMMAND` "
+    printf("\n`evenstep COMMAND -h` prints its options, `man evenstep-COMMAND` "
            "more; `evenstep help\n"
            "policies` those of --policy; `man evenstep-tutorial` is for the first "
            "hour.\n");

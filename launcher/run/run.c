@@ -655,7 +655,7 @@ static int write_results(struct run *r, int rc)
         run_frames_tell_idlers(r);
         progress_end(&r->progress, &r->summary);
         if (r->o->report && strcmp(r->o->report, "-") != 0)
-            notice("`evenstep report %s` tells more", r->o->report);
+            notice("`evenstep report %s` prints more", r->o->report);
         if (r->front.session)
             run_slots_tell(r);
         rc = run_failures_end(r);
