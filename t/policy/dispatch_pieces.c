@@ -11,18 +11,23 @@
 static double load[NODES] = {40, 30, 30}, state[64];
 static struct dispatch *d;
 
-static void begin(const char *policy)
+static void begin_with(const char *policy, const double loads[], uint64_t units)
 {
     static const struct failure_rule rule = {.doubts = 1};
 
     d = dispatch_create(NODES, 1, 1);
     if (!d)
         bail("no memory");
-    dispatch_set_policy(d, kinds_find(policy), state, load);
+    dispatch_set_policy(d, kinds_find(policy), state, loads);
     dispatch_set_failure_rule(d, &rule);
-    if (dispatch_begin(d, (struct slice){0, 100}, NULL, 0) < 0
+    if (dispatch_begin(d, (struct slice){0, units}, NULL, 0) < 0
         || dispatch_feed(d, 0) < 0)
         bail("no memory");
+}
+
+static void begin(const char *policy)
+{
+    begin_with(policy, load, 100);
 }
 
 static uint64_t id_at(size_t node)
@@ -155,23 +160,11 @@ static void test_idle(void)
     is_idle(1, IDLE_LEAVING, "one that leaves when it has done what it was at");
     dispatch_destroy(d);
 
-    d = dispatch_create(NODES, 1, 1);
-    if (!d)
-        bail("no memory");
-    dispatch_set_policy(d, kinds_find("static"), state, none);
-    if (dispatch_begin(d, (struct slice){0, 100}, NULL, 0) < 0
-        || dispatch_feed(d, 0) < 0)
-        bail("no memory");
+    begin_with("static", none, 100);
     is_idle(1, IDLE_NO_SHARE, "one whose load is 0");
     dispatch_destroy(d);
 
-    d = dispatch_create(NODES, 1, 1);
-    if (!d)
-        bail("no memory");
-    dispatch_set_policy(d, kinds_find("static"), state, load);
-    if (dispatch_begin(d, (struct slice){0, 2}, NULL, 0) < 0
-        || dispatch_feed(d, 0) < 0)
-        bail("no memory");
+    begin_with("static", load, 2);
     is_idle(2, IDLE_FEW_UNITS, "two units for three nodes");
     dispatch_destroy(d);
 }
